@@ -1,0 +1,3 @@
+module cyxla.example/smoke
+
+go 1.19
