@@ -1,0 +1,31 @@
+#!/bin/sh
+# Installs Julia 1.5.3, which Debian 11 (bullseye) has and Debian 12 has not.
+# Needs root. `cargo xtask test` calls it when there is no julia on PATH.
+set -eu
+
+. /etc/os-release
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work" # apt downloads as the user _apt
+mkdir -p "$work/lists/partial"
+
+# The mirror that serves this machine its own release.
+mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
+    awk -v release="$VERSION_CODENAME" '$2 == release { print $1; exit }')
+
+# Both releases stand in the list: what they share comes from the newer one,
+# so nothing is replaced by an older version.
+cat > "$work/julia.sources" <<END
+Types: deb
+URIs: ${mirror:-http://deb.debian.org/debian}
+Suites: $VERSION_CODENAME bullseye
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+END
+
+apt() {
+    apt-get -qq -o Dir::Etc::sourcelist="$work/julia.sources" -o Dir::Etc::sourceparts=- \
+        -o Dir::State::lists="$work/lists" "$@"
+}
+apt update
+DEBIAN_FRONTEND=noninteractive apt install -y --no-install-recommends julia
