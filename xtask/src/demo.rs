@@ -51,7 +51,7 @@ fn run_with(project: &Project, data_folder: Option<&std::path::Path>) -> Result<
     say(
         3,
         &format!(
-            "Installing XLA's CPU plugin, PJRT {} (some 100 MB, once).",
+            "Installing XLA's CPU plugin, PJRT {} (63 MB to fetch, once).",
             plugins::NEWEST
         ),
     );

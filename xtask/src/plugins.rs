@@ -61,16 +61,15 @@ pub fn newest() -> Result<Plugin> {
 /// The published pjrt_c_api.h, from the same cache.
 pub fn published_header() -> Result<PathBuf> {
     let folder = folder(&cache()?, WITH_HEADER);
-    ["pjrt_c_api.h", "include/pjrt_c_api.h"]
-        .iter()
-        .map(|name| folder.join(name))
-        .find(|path| path.is_file())
-        .ok_or_else(|| {
-            format!(
-                "{} has no pjrt_c_api.h; remove that folder and start again",
-                folder.display()
-            )
-        })
+    let path = folder.join("pjrt_c_api.h");
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(format!(
+        "{} is missing; remove {} and start again",
+        path.display(),
+        folder.display()
+    ))
 }
 
 fn folder(cache: &Path, version: &str) -> PathBuf {
