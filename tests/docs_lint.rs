@@ -16,25 +16,17 @@ fn sources() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/capi");
     let entries = fs::read_dir(&folder).expect("src/capi");
     let paths = entries.map(|entry| entry.expect("an entry of src/capi").path());
-    paths
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-        .collect()
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
 }
 
 /// The exported functions of a source file.
 fn functions(source: &str) -> Vec<Function> {
     let lines: Vec<&str> = source.lines().collect();
-    let exported =
-        (0..lines.len()).filter(|index| lines[*index].trim().starts_with("#[unsafe(no_mangle)]"));
+    let exported = (0..lines.len()).filter(|index| lines[*index].trim().starts_with("#[unsafe(no_mangle)]"));
     exported
         .map(|index| {
             let (name, parameters, returns) = signature(&lines[index + 1..].join("\n"));
-            Function {
-                name,
-                parameters,
-                returns,
-                doc: doc_above(&lines[..index]),
-            }
+            Function { name, parameters, returns, doc: doc_above(&lines[..index]) }
         })
         .collect()
 }
@@ -42,20 +34,15 @@ fn functions(source: &str) -> Vec<Function> {
 fn doc_above(lines: &[&str]) -> Vec<String> {
     let above = lines.iter().rev().map(|line| line.trim());
     let own = above.take_while(|line| line.starts_with("///") || line.starts_with("#["));
-    let mut doc: Vec<String> = own
-        .filter_map(|line| line.strip_prefix("///"))
-        .map(|line| line.trim().to_string())
-        .collect();
+    let mut doc: Vec<String> =
+        own.filter_map(|line| line.strip_prefix("///")).map(|line| line.trim().to_string()).collect();
     doc.reverse();
     doc
 }
 
 /// Name, parameter names, and whether something is returned.
 fn signature(text: &str) -> (String, Vec<String>, bool) {
-    let text = text
-        .split_once("fn ")
-        .expect("a function after no_mangle")
-        .1;
+    let text = text.split_once("fn ").expect("a function after no_mangle").1;
     let (name, rest) = text.split_once('(').expect("a parameter list");
     let mut depth = 1;
     let mut parameters = vec![String::new()];
@@ -78,9 +65,7 @@ fn signature(text: &str) -> (String, Vec<String>, bool) {
         }
         before = letter;
     }
-    let names = parameters
-        .iter()
-        .filter_map(|parameter| parameter.split_once(':'));
+    let names = parameters.iter().filter_map(|parameter| parameter.split_once(':'));
     let names = names.map(|(name, _)| name.trim().to_string()).collect();
     let head = rest[end..].split('{').next().unwrap_or_default();
     (name.to_string(), names, head.contains("->"))
@@ -104,10 +89,7 @@ fn problems(function: &Function) -> Vec<String> {
     let documented: Vec<(&str, &str)> = tagged(doc, "@param").collect();
     let names: Vec<&str> = documented.iter().map(|(name, _)| *name).collect();
     if names != function.parameters {
-        say(format!(
-            "@param names {names:?}, the parameters are {:?}",
-            function.parameters
-        ));
+        say(format!("@param names {names:?}, the parameters are {:?}", function.parameters));
     }
     for (name, meaning) in &documented {
         if meaning.is_empty() {
@@ -116,10 +98,7 @@ fn problems(function: &Function) -> Vec<String> {
     }
     let returns = tagged(doc, "@return").count();
     if returns != usize::from(function.returns) {
-        say(format!(
-            "{returns} lines with @return, expected {}",
-            usize::from(function.returns)
-        ));
+        say(format!("{returns} lines with @return, expected {}", usize::from(function.returns)));
     }
     if tagged(doc, "@return").any(|(word, _)| word.is_empty()) {
         say("@return says nothing".into());
@@ -131,16 +110,9 @@ fn problems(function: &Function) -> Vec<String> {
             _ => say(format!("the last line must have {tag} and its value")),
         }
     }
-    let since = last
-        .split_once("@since")
-        .map_or("", |(_, rest)| rest.trim());
-    if !since
-        .split_once('.')
-        .is_some_and(|(major, minor)| is_number(major) && is_number(minor))
-    {
-        say(format!(
-            "@since must name a version such as 0.1, not `{since}`"
-        ));
+    let since = last.split_once("@since").map_or("", |(_, rest)| rest.trim());
+    if !since.split_once('.').is_some_and(|(major, minor)| is_number(major) && is_number(minor)) {
+        say(format!("@since must name a version such as 0.1, not `{since}`"));
     }
     found
 }
@@ -153,11 +125,7 @@ fn is_number(text: &str) -> bool {
 fn tagged<'a>(doc: &'a [String], tag: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
     let lines = doc.iter().filter_map(move |line| line.strip_prefix(tag));
     lines
-        .map(|line| {
-            line.trim()
-                .split_once(char::is_whitespace)
-                .unwrap_or((line.trim(), ""))
-        })
+        .map(|line| line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), "")))
         .map(|(word, rest)| (word, rest.trim()))
 }
 
@@ -172,12 +140,7 @@ fn every_exported_function_is_documented() {
         }
     }
     assert!(count > 0, "no exported function found in src/capi");
-    assert!(
-        found.is_empty(),
-        "{} problems:\n{}",
-        found.len(),
-        found.join("\n")
-    );
+    assert!(found.is_empty(), "{} problems:\n{}", found.len(), found.join("\n"));
 }
 
 const GOOD: &str = r#"
@@ -224,10 +187,7 @@ fn each_missing_part_is_found() {
         ("/// @param size     in bytes.\n", ""),
         ("@param size     in bytes.", "@param size"),
         ("@param size ", "@param count "),
-        (
-            "@param data     program bytes.",
-            "@param size     program bytes.",
-        ),
+        ("@param data     program bytes.", "@param size     program bytes."),
         ("/// @return NULL, or an owned error.\n", ""),
         ("@return NULL, or an owned error.", "@return"),
         ("/// @return NULL", "/// @return a thing.\n/// @return NULL"),
@@ -241,9 +201,6 @@ fn each_missing_part_is_found() {
     for (part, instead) in broken {
         assert!(GOOD.contains(part), "{part}");
         let source = GOOD.replace(part, instead);
-        assert!(
-            !problems_in(&source).is_empty(),
-            "`{part}` replaced by `{instead}` was accepted"
-        );
+        assert!(!problems_in(&source).is_empty(), "`{part}` replaced by `{instead}` was accepted");
     }
 }

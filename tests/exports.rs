@@ -11,11 +11,7 @@ use std::path::{Path, PathBuf};
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let beside = test.parent().expect("its folder").join("libcyxla.so");
-    assert!(
-        beside.is_file(),
-        "no {}; run `cargo xtask test`",
-        beside.display()
-    );
+    assert!(beside.is_file(), "no {}; run `cargo xtask test`", beside.display());
     beside
 }
 
@@ -41,14 +37,8 @@ fn a_difference_either_way_is_found() {
     let missing = symbols::compare(&names(&["cyxla_a"]), &two).unwrap_err();
     assert!(missing.contains("not exported: cyxla_b"), "{missing}");
     let extra = symbols::compare(&two, &names(&["cyxla_b"])).unwrap_err();
-    assert!(
-        extra.contains("not declared in the header: cyxla_a"),
-        "{extra}"
-    );
-    assert!(
-        symbols::compare(&names(&[]), &names(&[])).is_err(),
-        "an empty header is no success"
-    );
+    assert!(extra.contains("not declared in the header: cyxla_a"), "{extra}");
+    assert!(symbols::compare(&names(&[]), &names(&[])).is_err(), "an empty header is no success");
 }
 
 #[test]
@@ -59,10 +49,7 @@ fn declarations_are_told_from_comments_and_types() {
                   #define CYXLA_MACRO(x) x\n\
                   cyxla_error *cyxla_one(void (*release)(void *));\n\
                   const char *cyxla_two(const cyxla_error *error,\n    size_t index);\n";
-    assert_eq!(
-        symbols::declared(header),
-        names(&["cyxla_one", "cyxla_two"])
-    );
+    assert_eq!(symbols::declared(header), names(&["cyxla_one", "cyxla_two"]));
 }
 
 #[test]

@@ -20,11 +20,7 @@ fn sources() -> Vec<(String, String)> {
     paths
         .iter()
         .map(|path| {
-            let name = path
-                .strip_prefix(root)
-                .expect("a path below the root")
-                .display()
-                .to_string();
+            let name = path.strip_prefix(root).expect("a path below the root").display().to_string();
             (name, fs::read_to_string(path).expect("a source file"))
         })
         .collect()
@@ -48,24 +44,13 @@ fn too_long(text: &str) -> bool {
 /// The first mark of unfinished work. Put together here, so that this file
 /// itself holds none.
 fn unfinished(text: &str) -> Option<String> {
-    let marks = [
-        ["TO", "DO"],
-        ["FIX", "ME"],
-        ["XX", "X"],
-        ["todo", "!("],
-        ["unimplemented", "!("],
-    ];
-    marks
-        .iter()
-        .map(|parts| parts.concat())
-        .find(|mark| text.contains(mark.as_str()))
+    let marks = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"], ["todo", "!("], ["unimplemented", "!("]];
+    marks.iter().map(|parts| parts.concat()).find(|mark| text.contains(mark.as_str()))
 }
 
 /// Whether code (not a comment) has the word `unsafe`.
 fn is_unsafe(text: &str) -> bool {
-    let code = text
-        .lines()
-        .map(|line| line.split("//").next().unwrap_or_default());
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     code.flat_map(|line| line.split(|letter: char| !letter.is_alphanumeric() && letter != '_'))
         .any(|word| word == "unsafe")
 }
@@ -77,11 +62,7 @@ fn files_are_short() {
         .filter(|(_, text)| too_long(text))
         .map(|(name, text)| format!("{name} ({} lines)", text.lines().count()))
         .collect();
-    assert!(
-        long.is_empty(),
-        "over {LINES} lines, split them: {}",
-        long.join(", ")
-    );
+    assert!(long.is_empty(), "over {LINES} lines, split them: {}", long.join(", "));
 }
 
 #[test]
@@ -94,19 +75,10 @@ fn nothing_is_left_unfinished() {
 #[test]
 fn unsafe_stays_where_foreign_code_is() {
     let sources = sources();
-    let elsewhere = sources
-        .iter()
-        .filter(|(name, _)| !UNSAFE.iter().any(|folder| name.starts_with(folder)));
-    let names: Vec<&str> = elsewhere
-        .filter(|(_, text)| is_unsafe(text))
-        .map(|(name, _)| name.as_str())
-        .collect();
-    assert!(
-        names.is_empty(),
-        "`unsafe` outside {}: {}",
-        UNSAFE.join(", "),
-        names.join(", ")
-    );
+    let elsewhere = sources.iter().filter(|(name, _)| !UNSAFE.iter().any(|folder| name.starts_with(folder)));
+    let names: Vec<&str> =
+        elsewhere.filter(|(_, text)| is_unsafe(text)).map(|(name, _)| name.as_str()).collect();
+    assert!(names.is_empty(), "`unsafe` outside {}: {}", UNSAFE.join(", "), names.join(", "));
 }
 
 #[test]

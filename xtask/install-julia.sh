@@ -24,7 +24,7 @@ Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 END
 
 apt() {
-    apt-get -qq -o Dir::Etc::sourcelist="$work/julia.sources" -o Dir::Etc::sourceparts=- \
+    apt-get -qq -o DPkg::Lock::Timeout=300 -o Dir::Etc::sourcelist="$work/julia.sources" -o Dir::Etc::sourceparts=- \
         -o Dir::State::lists="$work/lists" "$@"
 }
 apt update

@@ -25,49 +25,24 @@ pub fn run_twice(project: &Project) -> Result<()> {
 fn run_with(project: &Project, data_folder: Option<&std::path::Path>) -> Result<()> {
     let in_data_folder = |mut command: Command| {
         if let Some(folder) = data_folder {
-            command
-                .env("XDG_DATA_HOME", folder)
-                .env_remove("CYXLA_PLUGIN");
+            command.env("XDG_DATA_HOME", folder).env_remove("CYXLA_PLUGIN");
         }
         command
     };
-    say(
-        1,
-        "Looking for a C compiler and for Python's pip, which fetches the plugin.",
-    );
-    tools::need(&[
-        &tools::CC,
-        &tools::LIBC_HEADERS,
-        &tools::PYTHON,
-        &tools::PIP,
-    ])?;
+    say(1, "Looking for a C compiler and for Python's pip, which fetches the plugin.");
+    tools::need(&[&tools::CC, &tools::LIBC_HEADERS, &tools::PYTHON, &tools::PIP])?;
 
-    say(
-        2,
-        "Building the library and the command cyxla (half a minute the first time).",
-    );
+    say(2, "Building the library and the command cyxla (half a minute the first time).");
     project.build_release()?;
 
-    say(
-        3,
-        &format!(
-            "Installing XLA's CPU plugin, PJRT {} (63 MB to fetch, once).",
-            plugins::NEWEST
-        ),
-    );
+    say(3, &format!("Installing XLA's CPU plugin, PJRT {} (63 MB to fetch, once).", plugins::NEWEST));
     process::run(in_data_folder(project.cyxla()).args(["install", "cpu"]))?;
 
-    say(
-        4,
-        "Compiling examples/c/digits.c against include/cyxla.h and libcyxla.so.",
-    );
+    say(4, "Compiling examples/c/digits.c against include/cyxla.h and libcyxla.so.");
     let program = project.kept_folder("demo")?.join("digits");
     compile(project, &program)?;
 
-    say(
-        5,
-        "Running it: a classifier trained in JAX reads handwritten digits.",
-    );
+    say(5, "Running it: a classifier trained in JAX reads handwritten digits.");
     let model = project.root.join("models/digits");
     let mut digits = in_data_folder(Command::new(&program));
     digits.current_dir(&project.root);
@@ -79,11 +54,9 @@ fn run_with(project: &Project, data_folder: Option<&std::path::Path>) -> Result<
 
 fn compile(project: &Project, program: &std::path::Path) -> Result<()> {
     let mut cc = Command::new("cc");
-    cc.args(["-std=c99", "-O2", "-Wall", "-Wextra"])
-        .arg(project.root.join("examples/c/digits.c"));
+    cc.args(["-std=c99", "-O2", "-Wall", "-Wextra"]).arg(project.root.join("examples/c/digits.c"));
     cc.arg("-I").arg(project.include());
-    cc.arg(project.library())
-        .arg(format!("-Wl,-rpath,{}", project.release().display()));
+    cc.arg(project.library()).arg(format!("-Wl,-rpath,{}", project.release().display()));
     process::run(cc.args(["-lm", "-o"]).arg(program))
 }
 

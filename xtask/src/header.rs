@@ -12,18 +12,8 @@ use crate::Result;
 use crate::project::{self, Project};
 
 /// The sections, in the order in which they stand in the header.
-const SECTIONS: [&str; 10] = [
-    "version",
-    "error",
-    "dtype",
-    "options",
-    "plugins",
-    "runtime",
-    "program",
-    "executable",
-    "run",
-    "buffer",
-];
+const SECTIONS: [&str; 10] =
+    ["version", "error", "dtype", "options", "plugins", "runtime", "program", "executable", "run", "buffer"];
 
 /// What one section says.
 struct Section {
@@ -48,20 +38,10 @@ pub fn check(project: &Project) -> Result<()> {
         println!("include/cyxla.h is what src/capi says");
         return Ok(());
     }
-    let line = wanted
-        .lines()
-        .zip(found.lines())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let line = wanted.lines().zip(found.lines()).take_while(|(a, b)| a == b).count();
     println!("first difference at line {}:", line + 1);
-    println!(
-        "  in the file: {}",
-        found.lines().nth(line).unwrap_or("(end)")
-    );
-    println!(
-        "  in src/capi: {}",
-        wanted.lines().nth(line).unwrap_or("(end)")
-    );
+    println!("  in the file: {}", found.lines().nth(line).unwrap_or("(end)"));
+    println!("  in src/capi: {}", wanted.lines().nth(line).unwrap_or("(end)"));
     Err("include/cyxla.h is not what src/capi says; run `cargo xtask header` and commit it".into())
 }
 
@@ -79,16 +59,8 @@ fn generate(project: &Project) -> Result<String> {
         .map(|name| section(&config, &folder.join(format!("{name}.rs"))))
         .collect::<Result<Vec<_>>>()?;
     let version = env!("CARGO_PKG_VERSION");
-    let page = config
-        .header
-        .as_deref()
-        .unwrap_or_default()
-        .trim()
-        .replace("@VERSION@", version);
-    let guard = config
-        .include_guard
-        .as_deref()
-        .ok_or("cbindgen.toml names no include_guard")?;
+    let page = config.header.as_deref().unwrap_or_default().trim().replace("@VERSION@", version);
+    let guard = config.include_guard.as_deref().ok_or("cbindgen.toml names no include_guard")?;
 
     let mut text = format!("{page}\n\n#ifndef {guard}\n#define {guard}\n\n");
     text += "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n";
@@ -109,14 +81,10 @@ fn generate(project: &Project) -> Result<String> {
 
 /// A file that is not in the list would be left out of the header in silence.
 fn refuse_unknown_sections(folder: &Path) -> Result<()> {
-    let entries = fs::read_dir(folder)
-        .map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+    let entries =
+        fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
     for path in entries.flatten().map(|entry| entry.path()) {
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if SECTIONS.contains(&name.as_str()) || path.is_dir() {
             continue;
         }
@@ -131,12 +99,7 @@ fn refuse_unknown_sections(folder: &Path) -> Result<()> {
 }
 
 fn section(config: &cbindgen::Config, source: &Path) -> Result<Section> {
-    let declared = [
-        ItemType::Constants,
-        ItemType::Structs,
-        ItemType::Typedefs,
-        ItemType::Functions,
-    ];
+    let declared = [ItemType::Constants, ItemType::Structs, ItemType::Typedefs, ItemType::Functions];
     let heading = project::read(source)?
         .lines()
         .map_while(|line| line.strip_prefix("//!"))
@@ -144,10 +107,7 @@ fn section(config: &cbindgen::Config, source: &Path) -> Result<Section> {
         .collect::<Vec<_>>()
         .join("\n");
     if heading.is_empty() {
-        return Err(format!(
-            "{} needs a `//!` text: it becomes the section's heading",
-            source.display()
-        ));
+        return Err(format!("{} needs a `//!` text: it becomes the section's heading", source.display()));
     }
     Ok(Section {
         heading,
@@ -170,24 +130,13 @@ fn bindings(config: &cbindgen::Config, source: &Path, items: &[ItemType]) -> Res
     let mut bytes = Vec::new();
     bindings.write(&mut bytes);
     let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
-    let lines: String = text
-        .trim()
-        .lines()
-        .map(|line| guard_negative(line) + "\n")
-        .collect();
-    Ok(if lines.is_empty() {
-        lines
-    } else {
-        lines + "\n"
-    })
+    let lines: String = text.trim().lines().map(|line| guard_negative(line) + "\n").collect();
+    Ok(if lines.is_empty() { lines } else { lines + "\n" })
 }
 
 /// `#define X -1` as `#define X (-1)`: safe inside any expression.
 fn guard_negative(line: &str) -> String {
-    match line
-        .strip_prefix("#define ")
-        .and_then(|rest| rest.split_once(" -"))
-    {
+    match line.strip_prefix("#define ").and_then(|rest| rest.split_once(" -")) {
         Some((name, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             format!("#define {name} (-{digits})")
         }
@@ -197,18 +146,12 @@ fn guard_negative(line: &str) -> String {
 
 fn heading(text: &str) -> String {
     let rule = "=".repeat(77);
-    let body: String = text
-        .lines()
-        .map(|line| format!(" * {line}").trim_end().to_string() + "\n")
-        .collect();
+    let body: String = text.lines().map(|line| format!(" * {line}").trim_end().to_string() + "\n").collect();
     format!("/* {rule}\n{body} * {rule} */\n\n")
 }
 
 fn version_macros(version: &str) -> Result<String> {
-    let numbers: Vec<u32> = version
-        .split('.')
-        .filter_map(|number| number.parse().ok())
-        .collect();
+    let numbers: Vec<u32> = version.split('.').filter_map(|number| number.parse().ok()).collect();
     let [major, minor, patch] = numbers[..] else {
         return Err(format!("the version {version} is not three numbers"));
     };

@@ -57,9 +57,6 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         ["header", "--check"] => header::check(&project),
         ["symbols"] => test::symbols(&project),
         ["bench", rest @ ..] => bench::run(&project, rest),
-        other => Err(format!(
-            "`{}` is no command; `cargo xtask help` lists them",
-            other.join(" ")
-        )),
+        other => Err(format!("`{}` is no command; `cargo xtask help` lists them", other.join(" "))),
     }
 }

@@ -40,11 +40,7 @@ pub fn cached(version: &'static str) -> Result<Plugin> {
     let folder = folder(&cache()?, version);
     let path = folder.join(library_name(&folder)?);
     if !path.is_file() {
-        return Err(format!(
-            "{} is gone; remove {} and start again",
-            path.display(),
-            folder.display()
-        ));
+        return Err(format!("{} is gone; remove {} and start again", path.display(), folder.display()));
     }
     Ok(Plugin { version, path })
 }
@@ -65,11 +61,7 @@ pub fn published_header() -> Result<PathBuf> {
     if path.is_file() {
         return Ok(path);
     }
-    Err(format!(
-        "{} is missing; remove {} and start again",
-        path.display(),
-        folder.display()
-    ))
+    Err(format!("{} is missing; remove {} and start again", path.display(), folder.display()))
 }
 
 fn folder(cache: &Path, version: &str) -> PathBuf {
@@ -82,11 +74,9 @@ fn cache() -> Result<PathBuf> {
 
 fn library_name(folder: &Path) -> Result<String> {
     let path = folder.join("plugin.json");
-    let text =
-        fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let text = fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let description: serde_json::Value =
         serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     let name = description["library"].as_str();
-    name.map(str::to_string)
-        .ok_or_else(|| format!("{} names no library", path.display()))
+    name.map(str::to_string).ok_or_else(|| format!("{} names no library", path.display()))
 }

@@ -18,10 +18,7 @@ impl Project {
     pub fn find() -> Result<Self> {
         let manifest = env::var_os("CARGO_MANIFEST_DIR")
             .ok_or("run this as `cargo xtask …`, so that cargo says where the sources are")?;
-        let root = Path::new(&manifest)
-            .parent()
-            .ok_or("the folder xtask has no parent")?
-            .to_path_buf();
+        let root = Path::new(&manifest).parent().ok_or("the folder xtask has no parent")?.to_path_buf();
         let here = env::current_dir().map_err(|error| format!("no current folder: {error}"))?;
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(folder) if !folder.is_empty() => here.join(folder),
@@ -104,8 +101,7 @@ pub fn cache() -> Result<PathBuf> {
         Some(folder) if folder.is_absolute() => folder,
         _ => {
             let home = env::var_os("HOME").filter(|home| !home.is_empty());
-            PathBuf::from(home.ok_or("set HOME or XDG_CACHE_HOME: downloads are kept there")?)
-                .join(".cache")
+            PathBuf::from(home.ok_or("set HOME or XDG_CACHE_HOME: downloads are kept there")?).join(".cache")
         }
     };
     let folder = base.join("libcyxla");

@@ -14,18 +14,10 @@ pub fn exported(library: &Path) -> Result<BTreeSet<String>, String> {
         .output()
         .map_err(|error| format!("cannot start nm (package binutils): {error}"))?;
     if !output.status.success() {
-        return Err(format!(
-            "nm {}: {}",
-            library.display(),
-            String::from_utf8_lossy(&output.stderr).trim()
-        ));
+        return Err(format!("nm {}: {}", library.display(), String::from_utf8_lossy(&output.stderr).trim()));
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    Ok(text
-        .lines()
-        .filter_map(|line| line.split_whitespace().next())
-        .map(str::to_string)
-        .collect())
+    Ok(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_string).collect())
 }
 
 /// The functions that a header declares: each name that starts with `cyxla_`
@@ -35,9 +27,8 @@ pub fn declared(header: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (at, _) in code.match_indices('(') {
         let before = &code[..at];
-        let start = before
-            .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .map_or(0, |index| index + 1);
+        let start =
+            before.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |index| index + 1);
         if before[start..].starts_with("cyxla_") {
             names.insert(before[start..].to_string());
         }
@@ -54,14 +45,8 @@ pub fn compare(exported: &BTreeSet<String>, declared: &BTreeSet<String>) -> Resu
     }
     match (missing.is_empty(), extra.is_empty()) {
         (true, true) => Ok(()),
-        (false, true) => Err(format!(
-            "declared in the header, not exported: {}",
-            missing.join(", ")
-        )),
-        (true, false) => Err(format!(
-            "exported, not declared in the header: {}",
-            extra.join(", ")
-        )),
+        (false, true) => Err(format!("declared in the header, not exported: {}", missing.join(", "))),
+        (true, false) => Err(format!("exported, not declared in the header: {}", extra.join(", "))),
         (false, false) => Err(format!(
             "declared in the header, not exported: {}; exported, not declared: {}",
             missing.join(", "),
@@ -75,13 +60,8 @@ fn without_comments(header: &str) -> String {
     let mut rest = header;
     while let Some(start) = rest.find("/*") {
         code.push_str(&rest[..start]);
-        rest = rest[start..]
-            .find("*/")
-            .map_or("", |end| &rest[start + end + 2..]);
+        rest = rest[start..].find("*/").map_or("", |end| &rest[start + end + 2..]);
     }
     code.push_str(rest);
-    code.lines()
-        .map(|line| line.split("//").next().unwrap_or_default())
-        .collect::<Vec<_>>()
-        .join("\n")
+    code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }

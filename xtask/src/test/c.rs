@@ -40,12 +40,8 @@ const STERN: [&str; 12] = [
     "-Wmissing-declarations",
     "-Wredundant-decls",
 ];
-const STERN_C: [&str; 4] = [
-    "-Wstrict-prototypes",
-    "-Wmissing-prototypes",
-    "-Wold-style-definition",
-    "-Wc++-compat",
-];
+const STERN_C: [&str; 4] =
+    ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Wold-style-definition", "-Wc++-compat"];
 const STERN_CXX: [&str; 2] = ["-Wold-style-cast", "-Wzero-as-null-pointer-constant"];
 /// All that clang knows, less what forbids C itself or the doc's own words.
 const CLANG: [&str; 7] = [
@@ -61,29 +57,21 @@ const CLANG: [&str; 7] = [
 /// include/cyxla.h compiles in every dialect without a warning.
 pub fn header_alone(project: &Project) -> Result<()> {
     let folder = project.fresh_folder("header")?;
-    for (extension, standards) in [
-        ("c", ["c99", "c11", "c17"]),
-        ("cpp", ["c++11", "c++17", "c++20"]),
-    ] {
+    for (extension, standards) in [("c", ["c99", "c11", "c17"]), ("cpp", ["c++11", "c++17", "c++20"])] {
         let source = folder.join(format!("header_use.{extension}"));
         project::write(&source, HEADER_USE)?;
         let cxx = extension == "cpp";
-        for (compiler, more) in [
-            (if cxx { "g++" } else { "gcc" }, &[][..]),
-            (if cxx { "clang++" } else { "clang" }, &CLANG[..]),
-        ] {
+        for (compiler, more) in
+            [(if cxx { "g++" } else { "gcc" }, &[][..]), (if cxx { "clang++" } else { "clang" }, &CLANG[..])]
+        {
             for standard in standards {
                 let mut command = Command::new(compiler);
-                command
-                    .arg(format!("-std={standard}"))
-                    .args(STERN)
-                    .args(if cxx { &STERN_CXX[..] } else { &STERN_C[..] });
-                command
-                    .args(more)
-                    .arg("-fsyntax-only")
-                    .arg("-I")
-                    .arg(project.include())
-                    .arg(&source);
+                command.arg(format!("-std={standard}")).args(STERN).args(if cxx {
+                    &STERN_CXX[..]
+                } else {
+                    &STERN_C[..]
+                });
+                command.args(more).arg("-fsyntax-only").arg("-I").arg(project.include()).arg(&source);
                 process::run_quietly(&mut command)?;
                 println!("{compiler} -std={standard}: no warning");
             }
@@ -101,32 +89,22 @@ pub fn readme_program(project: &Project) -> Result<()> {
         .and_then(|block| block.strip_prefix("c\n"))
         .ok_or("README.md must start with a C program")?;
     let printed = blocks.next().and_then(|block| block.strip_prefix("text\n"));
-    let printed =
-        printed.ok_or("README.md must say, in a block of text, what its program prints")?;
+    let printed = printed.ok_or("README.md must say, in a block of text, what its program prints")?;
 
     let folder = project.fresh_folder("readme")?;
     let source = folder.join("add.c");
     let binary = folder.join("add");
     project::write(&source, program)?;
     let mut cc = Command::new("cc");
-    cc.args(["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
-        .arg(&source);
-    process::run(
-        package::link_with_prefix(&mut cc, project)
-            .arg("-o")
-            .arg(&binary),
-    )?;
+    cc.args(["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]).arg(&source);
+    process::run(package::link_with_prefix(&mut cc, project).arg("-o").arg(&binary))?;
     let mut run = with_plugin(Command::new(&binary), project, &plugins::newest()?)?;
     let said = process::output(run.env("CYXLA_PLUGIN", &plugins::newest()?.path))?;
     if said.trim() == printed.trim() {
         println!("it prints {}", said.trim());
         return Ok(());
     }
-    Err(format!(
-        "README.md's program printed `{}`, not `{}` as README.md says",
-        said.trim(),
-        printed.trim()
-    ))
+    Err(format!("README.md's program printed `{}`, not `{}` as README.md says", said.trim(), printed.trim()))
 }
 
 pub fn tests_gcc(project: &Project) -> Result<()> {
@@ -156,39 +134,19 @@ fn build_tests(project: &Project, cc: &str, cxx: &str) -> Result<PathBuf> {
         .map(|plugin| format!("{}={}", plugin.version, plugin.path.display()))
         .collect::<Vec<_>>();
     let mut configure = Command::new("cmake");
-    configure
-        .arg("-S")
-        .arg(project.root.join("tests/c"))
-        .arg("-B")
-        .arg(&build);
-    configure.args([
-        format!("-DCMAKE_C_COMPILER={cc}"),
-        format!("-DCMAKE_CXX_COMPILER={cxx}"),
-    ]);
-    configure.arg(format!(
-        "-DCMAKE_PREFIX_PATH={}",
-        package::moved_prefix(project).display()
-    ));
+    configure.arg("-S").arg(project.root.join("tests/c")).arg("-B").arg(&build);
+    configure.args([format!("-DCMAKE_C_COMPILER={cc}"), format!("-DCMAKE_CXX_COMPILER={cxx}")]);
+    configure.arg(format!("-DCMAKE_PREFIX_PATH={}", package::moved_prefix(project).display()));
     configure.arg(format!("-DCYXLA_TEST_PLUGINS={}", real.join(";")));
-    configure.arg(format!(
-        "-DCYXLA_TEST_FAKE={}",
-        project.fake_plugin().display()
-    ));
+    configure.arg(format!("-DCYXLA_TEST_FAKE={}", project.fake_plugin().display()));
     process::run(&mut configure)?;
-    process::run(
-        Command::new("cmake")
-            .arg("--build")
-            .arg(&build)
-            .args(["--parallel", "2"]),
-    )?;
+    process::run(Command::new("cmake").arg("--build").arg(&build).args(["--parallel", "2"]))?;
     Ok(build)
 }
 
 fn run_tests(project: &Project, build: &Path, with_label: &str) -> Result<()> {
     let mut ctest = with_plugin(Command::new("ctest"), project, &plugins::newest()?)?;
-    ctest
-        .current_dir(build)
-        .args(["--output-on-failure", "--no-tests=error", "--parallel", "2"]);
+    ctest.current_dir(build).args(["--output-on-failure", "--no-tests=error", "--parallel", "2"]);
     process::run(ctest.args([with_label, "valgrind"]))
 }
 
@@ -196,9 +154,6 @@ fn run_tests(project: &Project, build: &Path, with_label: &str) -> Result<()> {
 pub fn foreign_languages(project: &Project) -> Result<()> {
     let prefix = package::moved_prefix(project);
     let mut script = with_plugin(Command::new("sh"), project, &plugins::newest()?)?;
-    script
-        .arg(project.root.join("tests/ffi/run.sh"))
-        .arg(prefix)
-        .current_dir(project.fresh_folder("ffi")?);
+    script.arg(project.root.join("tests/ffi/run.sh")).arg(prefix).current_dir(project.fresh_folder("ffi")?);
     process::run(&mut script)
 }

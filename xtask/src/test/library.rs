@@ -12,47 +12,26 @@ use crate::symbols as names;
 const SIZE_LIMIT: u64 = 2_000_000;
 const SONAME: &str = "libcyxla.so.0";
 /// All that the library may ask the loader for.
-const ALLOWED: [&str; 5] = [
-    "libc.so.6",
-    "libm.so.6",
-    "libgcc_s.so.1",
-    "ld-linux-x86-64.so.2",
-    "ld-linux-aarch64.so.1",
-];
+const ALLOWED: [&str; 5] =
+    ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"];
 
 /// Size, needed libraries, SONAME and the nodelete flag.
 pub fn shape(project: &Project) -> Result<()> {
     let library = project.library();
-    let size = fs::metadata(&library)
-        .map_err(|error| format!("{}: {error}", library.display()))?
-        .len();
-    let dynamic = process::output(
-        Command::new("readelf")
-            .args(["--dynamic", "--wide"])
-            .arg(&library),
-    )?;
+    let size = fs::metadata(&library).map_err(|error| format!("{}: {error}", library.display()))?.len();
+    let dynamic = process::output(Command::new("readelf").args(["--dynamic", "--wide"]).arg(&library))?;
     let needed = bracketed(&dynamic, "(NEEDED)");
     println!("{} bytes, needs {}", size, needed.join(", "));
     if size >= SIZE_LIMIT {
-        return Err(format!(
-            "libcyxla.so has {size} bytes; the limit is {SIZE_LIMIT}"
-        ));
+        return Err(format!("libcyxla.so has {size} bytes; the limit is {SIZE_LIMIT}"));
     }
     if let Some(other) = needed.iter().find(|name| !ALLOWED.contains(&name.as_str())) {
-        return Err(format!(
-            "libcyxla.so needs {other}; only {} are allowed",
-            ALLOWED.join(", ")
-        ));
+        return Err(format!("libcyxla.so needs {other}; only {} are allowed", ALLOWED.join(", ")));
     }
     if bracketed(&dynamic, "(SONAME)") != [SONAME] {
-        return Err(format!(
-            "libcyxla.so must have the SONAME {SONAME}; build.rs sets it"
-        ));
+        return Err(format!("libcyxla.so must have the SONAME {SONAME}; build.rs sets it"));
     }
-    if !dynamic
-        .lines()
-        .any(|line| line.contains("FLAGS_1") && line.contains("NODELETE"))
-    {
+    if !dynamic.lines().any(|line| line.contains("FLAGS_1") && line.contains("NODELETE")) {
         return Err("libcyxla.so lacks the flag NODELETE; build.rs sets it".into());
     }
     Ok(())
@@ -67,17 +46,12 @@ pub fn symbols(project: &Project) -> Result<()> {
     let exported = names::exported(&library)?;
     let declared = names::declared(&project::read(&header::path(project))?);
     names::compare(&exported, &declared)?;
-    println!(
-        "{} functions are exported, the same that cyxla.h declares",
-        exported.len()
-    );
+    println!("{} functions are exported, the same that cyxla.h declares", exported.len());
     Ok(())
 }
 
 /// What stands in brackets on the lines of readelf that have `mark`.
 fn bracketed(dynamic: &str, mark: &str) -> Vec<String> {
     let lines = dynamic.lines().filter(|line| line.contains(mark));
-    lines
-        .filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0.to_string()))
-        .collect()
+    lines.filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0.to_string())).collect()
 }

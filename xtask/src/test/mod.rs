@@ -35,98 +35,40 @@ const PLUGINS: &str = "plugins";
 const PACKAGE: &str = "cmake package";
 
 const fn step(name: &'static str, run: fn(&Project) -> Result<()>) -> Step {
-    Step {
-        name,
-        slow: false,
-        needs: &[],
-        tools: &[],
-        run,
-    }
+    Step { name, slow: false, needs: &[], tools: &[], run }
 }
 
 /// The steps, in an order that fails early and builds each thing once.
 const STEPS: &[Step] = &[
     step("format", rust::format),
     step("header up to date", header::check),
-    Step {
-        needs: &[],
-        tools: &[&tools::PIP],
-        ..step("licences of dependencies", rust::licences)
-    },
+    Step { needs: &[], tools: &[&tools::PIP], ..step("licences of dependencies", rust::licences) },
     step("rust version of dependencies", rust::rust_version),
-    Step {
-        tools: &[&tools::CC, &tools::LIBC_HEADERS],
-        ..step(BUILD, Project::build_release)
-    },
-    Step {
-        needs: &[BUILD],
-        tools: &[&tools::NM],
-        ..step("shape of the library", library::shape)
-    },
-    Step {
-        needs: &[BUILD],
-        tools: &[&tools::NM],
-        ..step("exported symbols", library::symbols)
-    },
-    Step {
-        tools: &[&tools::LIBCLANG],
-        ..step("clippy", rust::clippy)
-    },
+    Step { tools: &[&tools::CC, &tools::LIBC_HEADERS], ..step(BUILD, Project::build_release) },
+    Step { needs: &[BUILD], tools: &[&tools::NM], ..step("shape of the library", library::shape) },
+    Step { needs: &[BUILD], tools: &[&tools::NM], ..step("exported symbols", library::symbols) },
+    Step { tools: &[&tools::LIBCLANG], ..step("clippy", rust::clippy) },
     step("rust documentation", rust::documentation),
+    Step { needs: &[BUILD], tools: &[&tools::PYTHON, &tools::PIP], ..step(PLUGINS, plugins::ensure) },
+    Step { tools: &[&tools::LIBCLANG], ..step(TEST_BUILD, rust::test_build) },
+    Step { needs: &[PLUGINS, TEST_BUILD], ..step("unit tests", rust::unit_tests) },
+    Step { needs: &[PLUGINS, TEST_BUILD], ..step("tests on PJRT 0.81", rust::tests_0_81) },
+    Step { needs: &[PLUGINS, TEST_BUILD], ..step("tests on PJRT 0.106", rust::tests_0_106) },
+    Step { needs: &[PLUGINS, TEST_BUILD], ..step("tests on PJRT 0.115", rust::tests_0_115) },
+    Step { tools: &[&tools::GCC, &tools::GXX, &tools::CLANG], ..step("header alone", c::header_alone) },
     Step {
         needs: &[BUILD],
-        tools: &[&tools::PYTHON, &tools::PIP],
-        ..step(PLUGINS, plugins::ensure)
-    },
-    Step {
-        tools: &[&tools::LIBCLANG],
-        ..step(TEST_BUILD, rust::test_build)
-    },
-    Step {
-        needs: &[PLUGINS, TEST_BUILD],
-        ..step("unit tests", rust::unit_tests)
-    },
-    Step {
-        needs: &[PLUGINS, TEST_BUILD],
-        ..step("tests on PJRT 0.81", rust::tests_0_81)
-    },
-    Step {
-        needs: &[PLUGINS, TEST_BUILD],
-        ..step("tests on PJRT 0.106", rust::tests_0_106)
-    },
-    Step {
-        needs: &[PLUGINS, TEST_BUILD],
-        ..step("tests on PJRT 0.115", rust::tests_0_115)
-    },
-    Step {
-        tools: &[&tools::GCC, &tools::GXX, &tools::CLANG],
-        ..step("header alone", c::header_alone)
-    },
-    Step {
-        needs: &[BUILD],
-        tools: &[
-            &tools::CMAKE,
-            &tools::MAKE,
-            &tools::GCC,
-            &tools::GXX,
-            &tools::PKG_CONFIG,
-        ],
+        tools: &[&tools::CMAKE, &tools::MAKE, &tools::GCC, &tools::GXX, &tools::PKG_CONFIG],
         ..step(PACKAGE, package::install_and_move)
     },
-    Step {
-        needs: &[PACKAGE],
-        ..step("cmake consumers", package::consumers)
-    },
+    Step { needs: &[PACKAGE], ..step("cmake consumers", package::consumers) },
     Step {
         slow: true,
         needs: &[BUILD],
         tools: &[&tools::CMAKE],
         ..step("cmake subdirectory", package::subdirectory)
     },
-    Step {
-        needs: &[PACKAGE, PLUGINS],
-        ..step("program of the README", c::readme_program)
-    },
+    Step { needs: &[PACKAGE, PLUGINS], ..step("program of the README", c::readme_program) },
     Step {
         needs: &[PACKAGE, PLUGINS, TEST_BUILD],
         tools: &[&tools::GCC],
@@ -147,12 +89,7 @@ const STEPS: &[Step] = &[
     Step {
         slow: true,
         needs: &[PACKAGE, PLUGINS],
-        tools: &[
-            &tools::GO,
-            &tools::JULIA,
-            &tools::PYTHON,
-            &tools::PKG_CONFIG,
-        ],
+        tools: &[&tools::GO, &tools::JULIA, &tools::PYTHON, &tools::PKG_CONFIG],
         ..step("go, julia, python", c::foreign_languages)
     },
     Step {
@@ -181,11 +118,7 @@ pub fn run(project: &Project, selection: &Selection) -> Result<()> {
         println!("\n=== {} of {}: {}", index + 1, steps.len(), step.name);
         let outcome = attempt(project, step, &outcomes);
         match &outcome.problem {
-            None => println!(
-                "=== {} passed in {:.1} s",
-                step.name,
-                outcome.time.as_secs_f64()
-            ),
+            None => println!("=== {} passed in {:.1} s", step.name, outcome.time.as_secs_f64()),
             Some(problem) => println!("=== {} FAILED: {problem}", step.name),
         }
         outcomes.push(outcome);
@@ -201,46 +134,25 @@ fn install_tools(steps: &[&Step]) -> Outcome {
     if let Some(problem) = &problem {
         println!("=== tools FAILED: {problem}");
     }
-    Outcome {
-        name: "tools",
-        time: start.elapsed(),
-        problem,
-    }
+    Outcome { name: "tools", time: start.elapsed(), problem }
 }
 
 fn attempt(project: &Project, step: &Step, before: &[Outcome]) -> Outcome {
     let start = Instant::now();
-    let failed = |name: &&&str| {
-        before
-            .iter()
-            .any(|outcome| outcome.name == **name && outcome.problem.is_some())
-    };
+    let failed =
+        |name: &&&str| before.iter().any(|outcome| outcome.name == **name && outcome.problem.is_some());
     let problem = match step.needs.iter().find(failed) {
         Some(name) => Some(format!("it needs the step `{name}`, which failed")),
-        None => tools::check(step.tools)
-            .and_then(|()| (step.run)(project))
-            .err(),
+        None => tools::check(step.tools).and_then(|()| (step.run)(project)).err(),
     };
-    Outcome {
-        name: step.name,
-        time: start.elapsed(),
-        problem,
-    }
+    Outcome { name: step.name, time: start.elapsed(), problem }
 }
 
 fn summarize(outcomes: &[Outcome], total: Duration) -> Result<()> {
     println!("\n=== summary");
     for outcome in outcomes {
-        let word = if outcome.problem.is_some() {
-            "FAILED"
-        } else {
-            "passed"
-        };
-        println!(
-            "{word}  {:7.1} s  {}",
-            outcome.time.as_secs_f64(),
-            outcome.name
-        );
+        let word = if outcome.problem.is_some() { "FAILED" } else { "passed" };
+        println!("{word}  {:7.1} s  {}", outcome.time.as_secs_f64(), outcome.name);
     }
     println!("        {:7.1} s  in all\n", total.as_secs_f64());
     for outcome in outcomes {
@@ -248,14 +160,7 @@ fn summarize(outcomes: &[Outcome], total: Duration) -> Result<()> {
             println!("{}: {problem}", outcome.name);
         }
     }
-    let failed = outcomes
-        .iter()
-        .filter(|outcome| outcome.problem.is_some())
-        .count();
+    let failed = outcomes.iter().filter(|outcome| outcome.problem.is_some()).count();
     println!("{} passed, {failed} failed", outcomes.len() - failed);
-    if failed == 0 {
-        Ok(())
-    } else {
-        Err(format!("{failed} of {} steps failed", outcomes.len()))
-    }
+    if failed == 0 { Ok(()) } else { Err(format!("{failed} of {} steps failed", outcomes.len())) }
 }

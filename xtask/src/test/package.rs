@@ -19,25 +19,15 @@ pub fn install_and_move(project: &Project) -> Result<()> {
     project.fresh_folder("elsewhere")?;
     let (build, prefix) = (folder.join("build"), folder.join("prefix"));
     let mut configure = configure(&project.root, &build);
-    configure.arg(format!(
-        "-DCYXLA_CARGO_TARGET_DIR={}",
-        project.target.display()
-    ));
+    configure.arg(format!("-DCYXLA_CARGO_TARGET_DIR={}", project.target.display()));
     process::run(&mut configure)?;
     process::run(Command::new("cmake").arg("--build").arg(&build))?;
-    process::run(
-        Command::new("cmake")
-            .arg("--install")
-            .arg(&build)
-            .arg("--prefix")
-            .arg(&prefix),
-    )?;
+    process::run(Command::new("cmake").arg("--install").arg(&build).arg("--prefix").arg(&prefix))?;
     for place in [&prefix, &build, &project.root] {
         refuse_mention(&prefix, place)?;
     }
     let moved = moved_prefix(project);
-    fs::rename(&prefix, &moved)
-        .map_err(|error| format!("cannot move {}: {error}", prefix.display()))
+    fs::rename(&prefix, &moved).map_err(|error| format!("cannot move {}: {error}", prefix.display()))
 }
 
 /// `find_package`, shared and static, from C and C++, and pkg-config; wrong
@@ -47,35 +37,21 @@ pub fn consumers(project: &Project) -> Result<()> {
     let source = project.root.join("tests/cmake/consumer");
     let consumer = |name: &str, wanted: &str| {
         let mut command = configure(&source, &folder.join(name));
-        command.arg(format!(
-            "-DCMAKE_PREFIX_PATH={}",
-            moved_prefix(project).display()
-        ));
+        command.arg(format!("-DCMAKE_PREFIX_PATH={}", moved_prefix(project).display()));
         command.arg(format!("-DWANTED_VERSION={wanted}"));
         command
     };
-    let (major, minor) = (
-        env!("CARGO_PKG_VERSION_MAJOR"),
-        env!("CARGO_PKG_VERSION_MINOR"),
-    );
+    let (major, minor) = (env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));
     let wanted = format!("{major}.{minor}");
     process::run(&mut consumer("right", &wanted))?;
-    process::run(
-        Command::new("cmake")
-            .arg("--build")
-            .arg(folder.join("right")),
-    )?;
+    process::run(Command::new("cmake").arg("--build").arg(folder.join("right")))?;
     process::run(
         Command::new("ctest")
             .current_dir(folder.join("right"))
             .args(["--output-on-failure", "--no-tests=error"]),
     )?;
 
-    for wrong in [
-        format!("{major}.{minor}.99"),
-        format!("{major}.99"),
-        "99.0".into(),
-    ] {
+    for wrong in [format!("{major}.{minor}.99"), format!("{major}.99"), "99.0".into()] {
         let said = process::output_of_failure(&mut consumer("wrong", &wrong))?;
         if !said.contains("compatible with requested version") {
             return Err(format!(
@@ -90,21 +66,13 @@ pub fn consumers(project: &Project) -> Result<()> {
 fn pkg_config(project: &Project, source: &Path, folder: &Path) -> Result<()> {
     for (name, extra) in [("shared", &[][..]), ("static", &["--static"][..])] {
         let mut ask = Command::new("pkg-config");
-        ask.env(
-            "PKG_CONFIG_PATH",
-            moved_prefix(project).join("lib/pkgconfig"),
-        );
+        ask.env("PKG_CONFIG_PATH", moved_prefix(project).join("lib/pkgconfig"));
         let flags = process::output(ask.args(extra).args(["--cflags", "--libs", "cyxla"]))?;
         let binary = folder.join(format!("pkg-config-{name}"));
         let mut cc = Command::new("cc");
-        cc.arg(source.join("consumer.c"))
-            .arg("-o")
-            .arg(&binary)
-            .args(flags.split_whitespace());
+        cc.arg(source.join("consumer.c")).arg("-o").arg(&binary).args(flags.split_whitespace());
         process::run(&mut cc)?;
-        process::run(
-            Command::new(&binary).env("LD_LIBRARY_PATH", moved_prefix(project).join("lib")),
-        )?;
+        process::run(Command::new(&binary).env("LD_LIBRARY_PATH", moved_prefix(project).join("lib")))?;
     }
     Ok(())
 }
@@ -113,39 +81,23 @@ fn pkg_config(project: &Project, source: &Path, folder: &Path) -> Result<()> {
 pub fn subdirectory(project: &Project) -> Result<()> {
     let build = project.fresh_folder("subdirectory")?;
     let mut command = configure(&project.root.join("tests/cmake/subdirectory"), &build);
-    command.arg(format!(
-        "-DCYXLA_CARGO_TARGET_DIR={}",
-        project.target.display()
-    ));
+    command.arg(format!("-DCYXLA_CARGO_TARGET_DIR={}", project.target.display()));
     process::run(&mut command)?;
     process::run(Command::new("cmake").arg("--build").arg(&build))?;
-    process::run(
-        Command::new("ctest")
-            .current_dir(&build)
-            .args(["--output-on-failure", "--no-tests=error"]),
-    )
+    process::run(Command::new("ctest").current_dir(&build).args(["--output-on-failure", "--no-tests=error"]))
 }
 
 /// Compiler arguments to use the installed library from where it lies.
 pub fn link_with_prefix<'a>(cc: &'a mut Command, project: &Project) -> &'a mut Command {
     let prefix = moved_prefix(project);
-    cc.arg("-I")
-        .arg(prefix.join("include"))
-        .arg("-L")
-        .arg(prefix.join("lib"))
-        .arg("-lcyxla");
+    cc.arg("-I").arg(prefix.join("include")).arg("-L").arg(prefix.join("lib")).arg("-lcyxla");
     cc.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()))
 }
 
 fn configure(source: &Path, build: &Path) -> Command {
     let mut command = Command::new("cmake");
     // The folder is `lib` on every system, so that the tests find it.
-    command
-        .arg("-S")
-        .arg(source)
-        .arg("-B")
-        .arg(build)
-        .arg("-DCMAKE_INSTALL_LIBDIR=lib");
+    command.arg("-S").arg(source).arg("-B").arg(build).arg("-DCMAKE_INSTALL_LIBDIR=lib");
     command
 }
 
@@ -154,13 +106,7 @@ fn refuse_mention(folder: &Path, place: &Path) -> Result<()> {
     let text = place.to_string_lossy().into_owned();
     let mut grep = Command::new("grep");
     let output = grep
-        .args([
-            "--recursive",
-            "--files-with-matches",
-            "--fixed-strings",
-            "--",
-            &text,
-        ])
+        .args(["--recursive", "--files-with-matches", "--fixed-strings", "--", &text])
         .arg(folder)
         .output();
     let output = output.map_err(|error| format!("cannot start grep: {error}"))?;
@@ -168,8 +114,6 @@ fn refuse_mention(folder: &Path, place: &Path) -> Result<()> {
     if found.is_empty() {
         Ok(())
     } else {
-        Err(format!(
-            "these installed files contain the path {text}: {found}"
-        ))
+        Err(format!("these installed files contain the path {text}: {found}"))
     }
 }

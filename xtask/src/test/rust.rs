@@ -15,15 +15,7 @@ pub fn format(project: &Project) -> Result<()> {
 }
 
 pub fn clippy(project: &Project) -> Result<()> {
-    let arguments = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--locked",
-        "--",
-        "-D",
-        "warnings",
-    ];
+    let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     process::run(project.cargo().args(arguments))
         .map_err(|error| format!("{error} (rustup component add clippy, if there is none)"))
 }
@@ -32,11 +24,7 @@ pub fn documentation(project: &Project) -> Result<()> {
     let mut cargo = project.cargo();
     cargo.env("RUSTDOCFLAGS", "-D warnings");
     let ours = ["--package", "libcyxla", "--package", "cyxla-cli", "--lib"];
-    process::run(cargo.arg("doc").args(ours).args([
-        "--no-deps",
-        "--document-private-items",
-        "--locked",
-    ]))
+    process::run(cargo.arg("doc").args(ours).args(["--no-deps", "--document-private-items", "--locked"]))
 }
 
 /// Licences, sources and duplicate crates. Advisories need a database from the
@@ -46,52 +34,25 @@ pub fn licences(project: &Project) -> Result<()> {
     process::run(project.cargo().args(["fetch", "--locked"]))?;
     let mut deny = Command::new(tools::cargo_deny()?);
     deny.current_dir(&project.root);
-    let how = [
-        "--workspace",
-        "--offline",
-        "--locked",
-        "check",
-        "--hide-inclusion-graph",
-    ];
+    let how = ["--workspace", "--offline", "--locked", "check", "--hide-inclusion-graph"];
     process::run(deny.args(how).args(["licenses", "bans", "sources"]))
 }
 
 /// No dependency may ask for a newer Rust than this workspace does. What our
 /// own code uses is checked by clippy (`incompatible_msrv`).
 pub fn rust_version(project: &Project) -> Result<()> {
-    let text =
-        process::output(
-            project
-                .cargo()
-                .args(["metadata", "--format-version", "1", "--locked"]),
-        )?;
+    let text = process::output(project.cargo().args(["metadata", "--format-version", "1", "--locked"]))?;
     let metadata: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
-    let packages = metadata["packages"]
-        .as_array()
-        .ok_or("cargo metadata lists no packages")?;
-    let ours = packages
-        .iter()
-        .find(|package| package["name"] == "libcyxla");
-    let limit = ours
-        .and_then(rust_version_of)
-        .ok_or("Cargo.toml states no rust-version")?;
+    let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
+    let ours = packages.iter().find(|package| package["name"] == "libcyxla");
+    let limit = ours.and_then(rust_version_of).ok_or("Cargo.toml states no rust-version")?;
     let newer: Vec<String> = packages
         .iter()
         .filter(|package| rust_version_of(package).is_some_and(|version| version > limit))
-        .map(|package| {
-            format!(
-                "{} {} ({})",
-                package["name"], package["version"], package["rust_version"]
-            )
-        })
+        .map(|package| format!("{} {} ({})", package["name"], package["version"], package["rust_version"]))
         .collect();
-    println!(
-        "{} packages, none may need more than Rust {}.{}",
-        packages.len(),
-        limit.0,
-        limit.1
-    );
+    println!("{} packages, none may need more than Rust {}.{}", packages.len(), limit.0, limit.1);
     if newer.is_empty() {
         return Ok(());
     }
@@ -115,11 +76,7 @@ pub fn test_build(project: &Project) -> Result<()> {
         "cyxla-cli",
         "--locked",
     ]))?;
-    process::run(
-        project
-            .cargo()
-            .args(["test", "--workspace", "--no-run", "--locked"]),
-    )
+    process::run(project.cargo().args(["test", "--workspace", "--no-run", "--locked"]))
 }
 
 pub fn unit_tests(project: &Project) -> Result<()> {
@@ -144,14 +101,7 @@ pub fn tests_0_115(project: &Project) -> Result<()> {
 
 fn integration_tests(project: &Project, version: &'static str) -> Result<()> {
     let mut cargo = with_plugin(project.cargo(), project, &plugins::cached(version)?)?;
-    process::run(cargo.args([
-        "test",
-        "--workspace",
-        "--test",
-        "*",
-        "--no-fail-fast",
-        "--locked",
-    ]))
+    process::run(cargo.args(["test", "--workspace", "--test", "*", "--no-fail-fast", "--locked"]))
 }
 
 /// What a test may rely on; tests run by hand want the same variables.
@@ -162,13 +112,7 @@ pub fn with_plugin(mut command: Command, project: &Project, plugin: &Plugin) -> 
         .env("CYXLA_TEST_FAKE", project.fake_plugin())
         .env("CYXLA_TEST_HEADER", plugins::published_header()?);
     // What the person at the keyboard has set must not steer the tests.
-    for name in [
-        "CYXLA_PLUGIN",
-        "CYXLA_PLATFORM",
-        "CYXLA_OPTIONS",
-        "CYXLA_LOG",
-        "CYXLA_PLUGIN_DIRS",
-    ] {
+    for name in ["CYXLA_PLUGIN", "CYXLA_PLATFORM", "CYXLA_OPTIONS", "CYXLA_LOG", "CYXLA_PLUGIN_DIRS"] {
         command.env_remove(name);
     }
     Ok(command)

@@ -19,9 +19,7 @@ impl Selection {
                 "--quick" => selection.quick = true,
                 "--list" => selection.list = true,
                 option if option.starts_with('-') => {
-                    return Err(format!(
-                        "`test` knows no option {option}; `cargo xtask help` lists them"
-                    ));
+                    return Err(format!("`test` knows no option {option}; `cargo xtask help` lists them"));
                 }
                 filter if selection.filter.is_none() => selection.filter = Some(filter.to_string()),
                 other => {
@@ -45,19 +43,10 @@ impl Selection {
             return Err("no step has such a name; `cargo xtask test --list` prints them".into());
         }
         // A step needs only earlier ones, so one pass from the end finds all.
-        for index in (0..steps.len())
-            .rev()
-            .filter(|index| chosen[*index])
-            .collect::<Vec<_>>()
-        {
+        for index in (0..steps.len()).rev().filter(|index| chosen[*index]).collect::<Vec<_>>() {
             mark_needs(steps, index, &mut chosen);
         }
-        Ok(steps
-            .iter()
-            .zip(chosen)
-            .filter(|(_, chosen)| *chosen)
-            .map(|(step, _)| step)
-            .collect())
+        Ok(steps.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(step, _)| step).collect())
     }
 
     fn asks_for(&self, step: &Step) -> bool {
@@ -84,20 +73,12 @@ mod tests {
 
     fn names(arguments: &[&str]) -> Vec<&'static str> {
         let selection = Selection::parse(arguments).expect("good arguments");
-        selection
-            .of(STEPS)
-            .expect("some step")
-            .iter()
-            .map(|step| step.name)
-            .collect()
+        selection.of(STEPS).expect("some step").iter().map(|step| step.name).collect()
     }
 
     #[test]
     fn a_filter_brings_what_the_step_needs() {
-        assert_eq!(
-            names(&["exported symbols"]),
-            ["release build", "exported symbols"]
-        );
+        assert_eq!(names(&["exported symbols"]), ["release build", "exported symbols"]);
         assert!(names(&["valgrind"]).contains(&"plugins"));
     }
 
@@ -124,11 +105,6 @@ mod tests {
     fn wrong_arguments_are_refused() {
         assert!(Selection::parse(&["--fast"]).is_err());
         assert!(Selection::parse(&["a", "b"]).is_err());
-        assert!(
-            Selection::parse(&["no such step"])
-                .expect("a filter")
-                .of(STEPS)
-                .is_err()
-        );
+        assert!(Selection::parse(&["no such step"]).expect("a filter").of(STEPS).is_err());
     }
 }
