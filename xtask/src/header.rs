@@ -130,18 +130,34 @@ fn bindings(config: &cbindgen::Config, source: &Path, items: &[ItemType]) -> Res
     let mut bytes = Vec::new();
     bindings.write(&mut bytes);
     let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
-    let lines: String = text.trim().lines().map(|line| guard_negative(line) + "\n").collect();
-    Ok(if lines.is_empty() { lines } else { lines + "\n" })
+    let paragraphs: Vec<&str> = text.trim().split("\n\n").collect();
+    let constants = paragraphs.chunk_by(|a, b| constant(a).is_some() && constant(b).is_some());
+    Ok(constants.map(|group| table(group).unwrap_or_else(|| group.join("\n\n"))).fold(
+        String::new(),
+        |text, part| {
+            if part.is_empty() { text } else { text + &part + "\n\n" }
+        },
+    ))
 }
 
-/// `#define X -1` as `#define X (-1)`: safe inside any expression.
-fn guard_negative(line: &str) -> String {
-    match line.strip_prefix("#define ").and_then(|rest| rest.split_once(" -")) {
-        Some((name, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            format!("#define {name} (-{digits})")
-        }
-        _ => line.to_string(),
-    }
+/// Constants that follow each other, one a line, with the doc at the end of it.
+fn table(group: &[&str]) -> Option<String> {
+    let constants = group.iter().map(|paragraph| constant(paragraph)).collect::<Option<Vec<_>>>()?;
+    let name_width = constants.iter().map(|(name, ..)| name.len()).max()?;
+    let value_width = constants.iter().map(|(_, value, _)| value.len()).max()?;
+    let lines = constants
+        .iter()
+        .map(|(name, value, doc)| format!("#define {name:name_width$} {value:value_width$}  ///< {doc}"));
+    Some(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Name, value and doc of a paragraph that is one constant.
+fn constant(paragraph: &str) -> Option<(&str, String, &str)> {
+    let (doc, definition) = paragraph.split_once('\n')?;
+    let (name, value) = definition.strip_prefix("#define ")?.split_once(' ')?;
+    // In brackets, -1 is safe inside any expression.
+    let value = if value.starts_with('-') { format!("({value})") } else { value.to_string() };
+    (!value.contains('\n')).then_some((name, value, doc.strip_prefix("/// ")?))
 }
 
 fn heading(text: &str) -> String {

@@ -44,8 +44,9 @@ const STERN_C: [&str; 4] =
     ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Wold-style-definition", "-Wc++-compat"];
 const STERN_CXX: [&str; 2] = ["-Wold-style-cast", "-Wzero-as-null-pointer-constant"];
 /// All that clang knows, less what forbids C itself or the doc's own words.
-const CLANG: [&str; 7] = [
+const CLANG: [&str; 8] = [
     "-Weverything",
+    "-Wno-unknown-warning-option",
     "-Wno-padded",
     "-Wno-documentation-unknown-command",
     "-Wno-c++98-compat",
