@@ -4,6 +4,7 @@ use crate::client::{Client, Device, Handle};
 use crate::element::Element;
 use crate::errors::Failure;
 use crate::events::Work;
+use crate::layout::{self, each_index};
 use crate::ledger::{self, Object};
 use crate::module_text::Tensor;
 use crate::storage::{ALIGNMENT, Storage};
@@ -16,7 +17,7 @@ pub struct Buffer {
     pub device: Handle<PJRT_Device>,
     /// Ends when the contents are there.
     pub ready: Arc<Work>,
-    minor_to_major: Vec<i64>,
+    pub minor_to_major: Vec<i64>,
     contents: Mutex<Contents>,
 }
 
@@ -40,11 +41,11 @@ impl Buffer {
         ready: Arc<Work>,
         column_major: bool,
     ) -> *mut PJRT_Buffer {
-        let rank = tensor.dims.len() as i64;
+        let rank = tensor.dims.len();
         let minor_to_major = if column_major {
-            (0..rank).collect()
+            layout::column_major(rank)
         } else {
-            (0..rank).rev().collect()
+            layout::row_major(rank)
         };
         let contents = Contents {
             storage: Some(storage),
@@ -107,31 +108,6 @@ impl Contents {
     }
 }
 
-/// Byte strides of a dense row-major array.
-pub fn dense_strides(tensor: &Tensor) -> Vec<i64> {
-    let mut strides = vec![tensor.element.size as i64; tensor.dims.len()];
-    for at in (1..strides.len()).rev() {
-        strides[at - 1] = strides[at] * tensor.dims[at];
-    }
-    strides
-}
-
-/// Calls `visit` with the index of each element, in row-major order.
-pub fn each_index(dims: &[i64], mut visit: impl FnMut(&[i64])) {
-    if dims.contains(&0) {
-        return;
-    }
-    let mut index = vec![0; dims.len()];
-    loop {
-        visit(&index);
-        let Some(at) = (0..dims.len()).rev().find(|&at| index[at] + 1 < dims[at]) else {
-            return;
-        };
-        index[at] += 1;
-        index[at + 1..].fill(0);
-    }
-}
-
 /// A list that the caller describes by address and length.
 ///
 /// # Safety
@@ -157,7 +133,7 @@ impl Host {
         args: &PJRT_Client_BufferFromHostBuffer_Args,
         tensor: &Tensor,
     ) -> Result<Self, Failure> {
-        let dense = dense_strides(tensor);
+        let dense = layout::strides(tensor, &layout::row_major(tensor.dims.len()));
         let strides = if args.byte_strides.is_null() {
             dense.clone()
         } else if args.num_byte_strides == tensor.dims.len() {
@@ -183,8 +159,7 @@ impl Host {
         let size = tensor.element.size;
         let mut bytes = Vec::with_capacity(tensor.size());
         each_index(&tensor.dims, |index| {
-            let steps = index.iter().zip(&self.strides);
-            let offset: i64 = steps.map(|(at, stride)| at * stride).sum();
+            let offset = layout::offset(index, &self.strides);
             // SAFETY: the caller's strides lead to elements of its array.
             let element =
                 unsafe { std::slice::from_raw_parts(self.data.offset(offset as isize), size) };

@@ -1,11 +1,12 @@
 //! Execution: checks the arguments as real plugins do, and computes something simple.
 
-use crate::buffers::{Buffer, each_index};
+use crate::buffers::Buffer;
 use crate::client::Device;
 use crate::entry::check_size;
 use crate::errors::Failure;
 use crate::events::Work;
 use crate::executables::LoadedExecutable;
+use crate::layout;
 use crate::ledger;
 use crate::module_text::{Module, Tensor};
 use crate::storage::Storage;
@@ -176,20 +177,6 @@ fn compute(at: usize, module: &Module, values: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// The same array with the first dimension varying fastest.
-fn to_column_major(tensor: &Tensor, bytes: &[u8]) -> Vec<u8> {
-    let size = tensor.element.size;
-    let mut turned = vec![0; bytes.len()];
-    let mut from = 0;
-    each_index(&tensor.dims, |index| {
-        let reversed = index.iter().zip(&tensor.dims).rev();
-        let to = reversed.fold(0, |to, (at, dim)| to * dim + at) as usize * size;
-        turned[to..to + size].copy_from_slice(&bytes[from..from + size]);
-        from += size;
-    });
-    turned
-}
-
 /// Waits for the arguments, computes and stores every result.
 fn run(
     module: &Module,
@@ -208,7 +195,11 @@ fn run(
     for (at, result) in results.iter().enumerate() {
         let mut bytes = compute(at, module, &values);
         if column_major {
-            bytes = to_column_major(&module.outputs[at], &bytes);
+            let output = &module.outputs[at];
+            let rank = output.dims.len();
+            let from = layout::strides(output, &layout::row_major(rank));
+            let to = layout::strides(output, &layout::column_major(rank));
+            bytes = layout::reorder(output, &bytes, &from, &to);
         }
         result.write(&bytes);
     }

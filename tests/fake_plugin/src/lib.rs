@@ -60,6 +60,7 @@ mod errors;
 mod events;
 mod executables;
 mod execute;
+mod layout;
 mod ledger;
 mod module_text;
 mod options;

@@ -4,6 +4,7 @@ use crate::buffers::Buffer;
 use crate::client::Handle;
 use crate::errors::Failure;
 use crate::events::Work;
+use crate::layout;
 use crate::ledger;
 use crate::sys::*;
 use std::ffi::c_void;
@@ -56,10 +57,15 @@ entry! { PJRT_Buffer_DecreaseExternalReferenceCount(
     Ok(())
 }}
 
-/// Copies in storage order, as the real plugins do when no host layout is given.
-fn copy(buffer: &Buffer, dst: Handle<c_void>) -> Result<(), Failure> {
+/// Copies into the caller's memory, in the order of `wanted` strides or else as the
+/// array is stored, which is what the real plugins do when no host layout is given.
+fn copy(buffer: &Buffer, wanted: Option<Vec<i64>>, dst: Handle<c_void>) -> Result<(), Failure> {
     buffer.ready.wait()?;
-    let bytes = buffer.storage()?.read();
+    let mut bytes = buffer.storage()?.read();
+    if let Some(wanted) = wanted {
+        let stored = layout::strides(&buffer.tensor, &buffer.minor_to_major);
+        bytes = layout::reorder(&buffer.tensor, &bytes, &stored, &wanted);
+    }
     // SAFETY: the caller's memory was seen to be large enough, and stays its word until
     // the event.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), dst.0.cast(), bytes.len()) };
@@ -68,12 +74,10 @@ fn copy(buffer: &Buffer, dst: Handle<c_void>) -> Result<(), Failure> {
 
 entry! { PJRT_Buffer_ToHostBuffer(args: PJRT_Buffer_ToHostBuffer_Args) {
     let buffer = ledger::find::<Buffer, _>(args.src)?;
-    if !args.host_layout.is_null() {
-        return Err(Failure::new(
-            PJRT_Error_Code_UNIMPLEMENTED,
-            "the fake plugin copies in storage order only",
-        ));
-    }
+    // SAFETY: the caller passes a layout, or NULL.
+    let wanted = unsafe { args.host_layout.as_ref() }
+        .map(|wanted| layout::wanted_strides(wanted, &buffer.tensor))
+        .transpose()?;
     let size = buffer.storage()?.size();
     if args.dst.is_null() {
         args.dst_size = size;
@@ -87,6 +91,6 @@ entry! { PJRT_Buffer_ToHostBuffer(args: PJRT_Buffer_ToHostBuffer_Args) {
     let copied = Arc::new(Work::default());
     args.event = copied.event();
     // Never in the caller's thread, so that a caller that does not wait shows.
-    std::thread::spawn(move || copied.end(copy(&buffer, dst)));
+    std::thread::spawn(move || copied.end(copy(&buffer, wanted, dst)));
     Ok(())
 }}
