@@ -11,7 +11,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use support::{Folder, Isolated, add_on_real_plugin, real_plugin, run_add};
+use support::{Folder, Isolated, add_on_real_plugin, each_isolated, real_plugin, run_add};
 
 /// What comes of a path.
 enum Outcome {
@@ -39,80 +39,28 @@ fn long_path() -> PathBuf {
 }
 
 fn rows() -> Vec<Row> {
-    let row = |name, path: &str, outcome| Row {
-        name,
-        path: path.into(),
-        outcome,
-    };
+    let row = |name, path: &str, outcome| Row { name, path: path.into(), outcome };
     let invalid = |parts| Fails(Code::InvalidArgument, parts);
     vec![
         row("a space", WITH_SPACE, Loads),
         row("letters beyond ASCII", NOT_ASCII, Loads),
-        Row {
-            name: "bytes that are no UTF-8",
-            path: OsString::from_vec(NOT_UTF8.to_vec()),
-            outcome: Loads,
-        },
+        Row { name: "bytes that are no UTF-8", path: OsString::from_vec(NOT_UTF8.to_vec()), outcome: Loads },
         row("a link", "link.so", Loads),
         row("a link to a link", "link2.so", Loads),
-        Row {
-            name: "a long path",
-            path: long_path().into(),
-            outcome: Loads,
-        },
+        Row { name: "a long path", path: long_path().into(), outcome: Loads },
         row("an empty path", "", invalid(&["empty"])),
         row("a folder", "dir.so", invalid(&["is a directory"])),
-        row(
-            "nothing",
-            "missing.so",
-            Fails(Code::NotFound, &["missing.so", "no such file"]),
-        ),
-        row(
-            "a dangling link",
-            "dangling.so",
-            Fails(Code::NotFound, &["dangling.so"]),
-        ),
-        row(
-            "a loop of links",
-            "loop_a.so",
-            Fails(Code::NotFound, &["loop_a.so", "loop"]),
-        ),
-        row(
-            "a text",
-            "text.so",
-            invalid(&["text.so", "not an ELF file"]),
-        ),
-        row(
-            "a linker script",
-            "ldscript.so",
-            invalid(&["not an ELF file"]),
-        ),
-        row(
-            "an empty file",
-            "empty.so",
-            invalid(&["empty.so", "file is empty"]),
-        ),
-        row(
-            "a piece of the ELF header",
-            "stub.so",
-            invalid(&["cut off after 40 bytes"]),
-        ),
-        row(
-            "the first page",
-            "truncated.so",
-            invalid(&["cut off", "4096 bytes"]),
-        ),
-        row(
-            "another machine's",
-            "wrong_arch.so",
-            invalid(&["aarch64", "needs x86-64"]),
-        ),
+        row("nothing", "missing.so", Fails(Code::NotFound, &["missing.so", "no such file"])),
+        row("a dangling link", "dangling.so", Fails(Code::NotFound, &["dangling.so"])),
+        row("a loop of links", "loop_a.so", Fails(Code::NotFound, &["loop_a.so", "loop"])),
+        row("a text", "text.so", invalid(&["text.so", "not an ELF file"])),
+        row("a linker script", "ldscript.so", invalid(&["not an ELF file"])),
+        row("an empty file", "empty.so", invalid(&["empty.so", "file is empty"])),
+        row("a piece of the ELF header", "stub.so", invalid(&["cut off after 40 bytes"])),
+        row("the first page", "truncated.so", invalid(&["cut off", "4096 bytes"])),
+        row("another machine's", "wrong_arch.so", invalid(&["aarch64", "needs x86-64"])),
         row("a pipe", "pipe.so", invalid(&["not a regular file"])),
-        row(
-            "a folder that is closed",
-            FORBIDDEN,
-            Fails(Code::PermissionDenied, &["permission"]),
-        ),
+        row("a folder that is closed", FORBIDDEN, Fails(Code::PermissionDenied, &["permission"])),
         Row {
             name: "a path that no system call takes",
             path: "y/".repeat(3000).into(),
@@ -181,11 +129,7 @@ impl Tree {
 
     /// The path of a row as a caller would write it.
     fn path_of(&self, row: &Row) -> PathBuf {
-        if row.path.is_empty() {
-            PathBuf::new()
-        } else {
-            self.at(&row.path)
-        }
+        if row.path.is_empty() { PathBuf::new() } else { self.at(&row.path) }
     }
 }
 
@@ -198,10 +142,7 @@ impl Drop for Tree {
 fn first_bytes(path: &Path, count: usize) -> Vec<u8> {
     use std::io::Read;
     let mut bytes = vec![0; count];
-    fs::File::open(path)
-        .unwrap()
-        .read_exact(&mut bytes)
-        .unwrap();
+    fs::File::open(path).unwrap().read_exact(&mut bytes).unwrap();
     bytes
 }
 
@@ -213,11 +154,7 @@ fn without_privileges(body: impl FnOnce()) {
     // SAFETY: as above.
     let is_root = unsafe { libc::geteuid() } == 0;
     if is_root {
-        assert_eq!(
-            become_user(NOBODY),
-            0,
-            "root cannot become user {NOBODY} here"
-        );
+        assert_eq!(become_user(NOBODY), 0, "root cannot become user {NOBODY} here");
     }
     body();
     if is_root {
@@ -234,11 +171,7 @@ fn check_failure(row: &Row, path: &Path, code: Code, parts: &[&str]) {
     let error = outcome.unwrap_or_else(attempt).expect_err(row.name);
     assert_eq!(error.code(), code, "{}: {error}", row.name);
     for part in parts {
-        assert!(
-            error.message().contains(part),
-            "{}: `{error}` does not say `{part}`",
-            row.name
-        );
+        assert!(error.message().contains(part), "{}: `{error}` does not say `{part}`", row.name);
     }
     if !row.path.is_empty() {
         let shown = path.to_string_lossy();
@@ -263,21 +196,11 @@ fn mapped_plugins() -> usize {
 
 #[test]
 fn each_row_in_a_process_of_its_own() {
-    const ROW: &str = "CYXLA_TEST_ROW";
-    const TREE: &str = "CYXLA_TEST_TREE";
+    let cases = rows().into_iter().map(|row| (row.name.to_owned(), row));
     let name = "each_row_in_a_process_of_its_own";
-    let run_row = || {
-        let name = support::required(ROW);
-        let row = rows()
-            .into_iter()
-            .find(|row| row.name == name)
-            .expect("the row exists");
-        let tree = PathBuf::from(support::required(TREE));
-        let path = if row.path.is_empty() {
-            PathBuf::new()
-        } else {
-            tree.join(&row.path)
-        };
+    each_isolated(name, "CYXLA_TEST_ROW", cases, |row| {
+        let tree = Tree::new();
+        let path = tree.path_of(row);
         match row.outcome {
             Loads => {
                 let info = runtime::initialize(Some(&path), Some("cpu"), None).expect(row.name);
@@ -285,23 +208,11 @@ fn each_row_in_a_process_of_its_own() {
                 run_add().expect(row.name);
             }
             Fails(code, parts) => {
-                check_failure(&row, &path, code, parts);
+                check_failure(row, &path, code, parts);
                 add_on_real_plugin();
             }
         }
-    };
-    if std::env::var_os(ROW).is_some() {
-        assert!(Isolated::new(name).run(run_row).is_none());
-        return;
-    }
-    let tree = Tree::new();
-    for row in rows() {
-        let ended = Isolated::new(name)
-            .variable(ROW, row.name)
-            .variable(TREE, tree.at(""))
-            .run(run_row);
-        ended.expect("this is the first process").assert_well();
-    }
+    });
 }
 
 #[test]
@@ -314,8 +225,7 @@ fn all_rows_in_one_process() {
             }
         }
         for row in rows().iter().filter(|row| matches!(row.outcome, Loads)) {
-            Plugin::load(&tree.path_of(row))
-                .unwrap_or_else(|error| panic!("{}: {error}", row.name));
+            Plugin::load(&tree.path_of(row)).unwrap_or_else(|error| panic!("{}: {error}", row.name));
         }
         assert_eq!(mapped_plugins(), 1, "all links lead to one file");
         let link = tree.at("link.so");
@@ -350,11 +260,7 @@ fn from_the_folder(test: &str, path: &'static str, search: Option<&Path>) {
 
 #[test]
 fn a_relative_path_starts_at_the_working_folder() {
-    from_the_folder(
-        "a_relative_path_starts_at_the_working_folder",
-        "./link.so",
-        None,
-    );
+    from_the_folder("a_relative_path_starts_at_the_working_folder", "./link.so", None);
 }
 
 #[test]

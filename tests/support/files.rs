@@ -32,9 +32,7 @@ impl Drop for Folder {
 
 /// Builds a library from a source file of `tests/fake_plugin/native`.
 pub fn native_library(source: &str, folder: &Folder) -> PathBuf {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fake_plugin/native")
-        .join(source);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_plugin/native").join(source);
     let compiler = if source.ends_with(".c") { "gcc" } else { "g++" };
     let library = folder.path().join(source).with_extension("so");
     let status = Command::new(compiler)
@@ -42,10 +40,6 @@ pub fn native_library(source: &str, folder: &Folder) -> PathBuf {
         .args([&library, &path])
         .status()
         .unwrap_or_else(|error| panic!("cannot run {compiler}: {error}: run `cargo xtask test`"));
-    assert!(
-        status.success(),
-        "{compiler} cannot build {}",
-        path.display()
-    );
+    assert!(status.success(), "{compiler} cannot build {}", path.display());
     library
 }

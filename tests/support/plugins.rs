@@ -18,21 +18,14 @@ pub fn fake_plugin() -> PathBuf {
 
 /// Compiles `a + b` on the process's runtime and checks a result.
 pub fn run_add() -> cyxla::error::Result<()> {
-    let text =
-        "module @sum { func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+    let text = "module @sum { func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
         %c = stablehlo.add %a, %b : tensor<4xf32>
         return %c : tensor<4xf32> } }";
     let program = Program::from_bytes(text.as_bytes(), Format::StableHlo, None)?;
     let executable = Executable::compile(&program, None)?;
     let bytes = |values: [f32; 4]| values.map(f32::to_ne_bytes).concat();
     let mut sum = vec![0; 16];
-    executable.run(
-        &[
-            &bytes([1.0, -2.0, 0.5, 1e10]),
-            &bytes([10.0, 20.0, 0.25, 1.0]),
-        ],
-        &mut [&mut sum],
-    )?;
+    executable.run(&[&bytes([1.0, -2.0, 0.5, 1e10]), &bytes([10.0, 20.0, 0.25, 1.0])], &mut [&mut sum])?;
     assert_eq!(sum, bytes([11.0, 18.0, 0.75, 1e10]), "the sum is wrong");
     Ok(())
 }

@@ -23,6 +23,35 @@ pub fn isolated(name: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
     }
 }
 
+/// Runs `body` once for each case, each time in a process of its own with `variable`
+/// set to the case's first part, and gives how each ended. All must end well. In those
+/// other processes nothing is given.
+pub fn each_isolated<T>(
+    name: &str,
+    variable: &str,
+    cases: impl IntoIterator<Item = (String, T)>,
+    body: impl Fn(&T),
+) -> Vec<(T, Ended)> {
+    let mut all = Vec::new();
+    for (value, case) in cases {
+        let mine = std::env::var(variable).is_ok_and(|wanted| wanted == value);
+        if is_child(name) && !mine {
+            continue;
+        }
+        let test = Isolated::new(name).variable(variable, &value);
+        let Some(ended) = test.run(|| body(&case)) else {
+            return Vec::new();
+        };
+        assert!(ended.status.success() && ended.finished, "with `{value}`: {ended}");
+        all.push((case, ended));
+    }
+    all
+}
+
+fn is_child(name: &str) -> bool {
+    std::env::var(CHILD).is_ok_and(|child| child == name)
+}
+
 /// A test in a process of its own, to be described and then run.
 pub struct Isolated {
     name: String,
@@ -45,12 +74,7 @@ pub struct Ended {
 impl Isolated {
     /// `name` is the path of the calling test, as `cargo test` prints it.
     pub fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            variables: Vec::new(),
-            wrapper: Vec::new(),
-            folder: None,
-        }
+        Self { name: name.to_owned(), variables: Vec::new(), wrapper: Vec::new(), folder: None }
     }
 
     pub fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
@@ -59,9 +83,7 @@ impl Isolated {
     }
 
     pub fn variables(self, variables: &[(&str, &str)]) -> Self {
-        variables
-            .iter()
-            .fold(self, |this, (name, value)| this.variable(name, value))
+        variables.iter().fold(self, |this, (name, value)| this.variable(name, value))
     }
 
     /// A command that gets the test program's command line as its last arguments.
@@ -79,7 +101,7 @@ impl Isolated {
     /// In the test's first process, runs it again in another and says how that ended.
     /// In that other process runs `body` and gives `None`.
     pub fn run(self, body: impl FnOnce()) -> Option<Ended> {
-        if std::env::var(CHILD).as_deref() == Ok(&self.name) {
+        if is_child(&self.name) {
             say(&self.name, "began");
             body();
             say(&self.name, "finished");
@@ -106,10 +128,7 @@ impl Isolated {
             command.current_dir(folder);
         }
         let mut child = command.spawn().unwrap_or_else(|error| {
-            panic!(
-                "cannot run {}: {error}: run `cargo xtask test`",
-                words[0].display()
-            )
+            panic!("cannot run {}: {error}: run `cargo xtask test`", words[0].display())
         });
         let start = Instant::now();
         let status = loop {
@@ -140,13 +159,14 @@ impl Isolated {
 
 impl Ended {
     pub fn assert_well(&self) {
-        assert!(
-            self.status.success() && self.finished,
-            "{}\n--- stdout\n{}\n--- stderr\n{}",
-            self.status,
-            self.stdout,
-            self.stderr
-        );
+        assert!(self.status.success() && self.finished, "{self}");
+    }
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { status, stdout, stderr, .. } = self;
+        write!(f, "{status}\n--- stdout\n{stdout}\n--- stderr\n{stderr}")
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::errors::Failure;
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -20,10 +20,10 @@ struct Entry {
     counted: bool,
 }
 
-static ENTRIES: LazyLock<Mutex<HashMap<usize, Entry>>> = LazyLock::new(Mutex::default);
+static ENTRIES: LazyLock<Mutex<BTreeMap<usize, Entry>>> = LazyLock::new(Mutex::default);
 static MISUSES: AtomicI64 = AtomicI64::new(0);
 
-fn entries() -> MutexGuard<'static, HashMap<usize, Entry>> {
+fn entries() -> MutexGuard<'static, BTreeMap<usize, Entry>> {
     ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
