@@ -9,22 +9,16 @@ use cyxla::options::{Options, Value};
 use cyxla::runtime;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use support::{
-    FakeCounts, Folder, Isolated, add_on_real_plugin, fake_plugin, isolated, native_library,
-};
+use support::{FakeCounts, Folder, Isolated, add_on_real_plugin, fake_plugin, isolated, native_library};
 
 const SCRIPT: &str = "CYXLA_FAKE_PLUGIN";
 
 /// Loads a plugin that must be refused, and checks what every such error has.
 fn refused(path: &Path) -> Error {
-    let error = runtime::initialize(Some(path), Some("cpu"), None)
-        .expect_err("the broken plugin was accepted");
+    let error =
+        runtime::initialize(Some(path), Some("cpu"), None).expect_err("the broken plugin was accepted");
     assert!(!runtime::is_initialized());
-    assert_eq!(
-        error.detail("plugin.path"),
-        path.to_str(),
-        "`{error}` does not name the plugin"
-    );
+    assert_eq!(error.detail("plugin.path"), path.to_str(), "`{error}` does not name the plugin");
     error
 }
 
@@ -37,10 +31,7 @@ fn mode(name: &str, code: Code, origin: &str, parts: &[&str], check: impl FnOnce
         assert_eq!(error.code(), code, "{error}");
         assert_eq!(error.detail("origin"), Some(origin), "{error}");
         for part in parts {
-            assert!(
-                error.message().contains(part),
-                "`{error}` does not say `{part}`"
-            );
+            assert!(error.message().contains(part), "`{error}` does not say `{part}`");
         }
         check(&error);
         FakeCounts::of(&fake).assert_clean();
@@ -52,16 +43,10 @@ fn nothing_more(_: &Error) {}
 
 /// The error of every mode that goes wrong no earlier than in client creation.
 fn synthetic_failure(name: &str, check: impl FnOnce(&Error)) {
-    mode(
-        name,
-        Code::Internal,
-        "plugin",
-        &["synthetic failure"],
-        |error| {
-            assert_eq!(error.detail("pjrt.code"), Some("13"));
-            check(error);
-        },
-    );
+    mode(name, Code::Internal, "plugin", &["synthetic failure"], |error| {
+        assert_eq!(error.detail("pjrt.code"), Some("13"));
+        check(error);
+    });
 }
 
 /// How a plugin that kills the process did so.
@@ -73,18 +58,9 @@ fn killed(ended: Option<support::Ended>) {
 
 #[test]
 fn null_table() {
-    mode(
-        "null_table",
-        Code::Internal,
-        "plugin",
-        &["returned no API table"],
-        |error| {
-            assert!(
-                error.message().contains(fake_plugin().to_str().unwrap()),
-                "{error}"
-            );
-        },
-    );
+    mode("null_table", Code::Internal, "plugin", &["returned no API table"], |error| {
+        assert!(error.message().contains(fake_plugin().to_str().unwrap()), "{error}");
+    });
 }
 
 #[test]
@@ -95,10 +71,7 @@ fn no_symbol() {
         let error = refused(&library);
         assert_eq!(error.code(), Code::InvalidArgument);
         for part in ["GetPjrtApi", library.to_str().unwrap(), "no PJRT plugin"] {
-            assert!(
-                error.message().contains(part),
-                "`{error}` does not say `{part}`"
-            );
+            assert!(error.message().contains(part), "`{error}` does not say `{part}`");
         }
         add_on_real_plugin();
     });
@@ -107,36 +80,18 @@ fn no_symbol() {
 #[test]
 fn short_table() {
     let parts = ["PJRT 0.23", "0.54 or newer"];
-    mode(
-        "short_table",
-        Code::Unimplemented,
-        "plugin",
-        &parts,
-        nothing_more,
-    );
+    mode("short_table", Code::Unimplemented, "plugin", &parts, nothing_more);
 }
 
 #[test]
 fn null_slots() {
-    mode(
-        "null_slots",
-        Code::Unimplemented,
-        "plugin",
-        &["lacks PJRT_"],
-        nothing_more,
-    );
+    mode("null_slots", Code::Unimplemented, "plugin", &["lacks PJRT_"], nothing_more);
 }
 
 #[test]
 fn other_major() {
     let parts = ["PJRT 1.115", "incompatible", "0.x"];
-    mode(
-        "other_major",
-        Code::Unimplemented,
-        "plugin",
-        &parts,
-        nothing_more,
-    );
+    mode("other_major", Code::Unimplemented, "plugin", &parts, nothing_more);
 }
 
 #[test]
@@ -155,49 +110,26 @@ fn attributes_null() {
 
 #[test]
 fn null_client() {
-    mode(
-        "null_client",
-        Code::Internal,
-        "plugin",
-        &["returned no client"],
-        nothing_more,
-    );
+    mode("null_client", Code::Internal, "plugin", &["returned no client"], nothing_more);
 }
 
 #[test]
 fn null_message() {
-    mode(
-        "null_message",
-        Code::Internal,
-        "plugin",
-        &["without a message"],
-        nothing_more,
-    );
+    mode("null_message", Code::Internal, "plugin", &["without a message"], nothing_more);
 }
 
 #[test]
 fn wild_message() {
-    mode(
-        "wild_message",
-        Code::Internal,
-        "plugin",
-        &["bad\u{fffd}\u{fffd}", "xy"],
-        |error| {
-            assert_eq!(error.message().chars().count(), 8, "{:?}", error.message());
-        },
-    );
+    mode("wild_message", Code::Internal, "plugin", &["bad\u{fffd}\u{fffd}", "xy"], |error| {
+        assert_eq!(error.message().chars().count(), 8, "{:?}", error.message());
+    });
 }
 
 #[test]
 fn wild_message_is_not_read_beyond_its_end() {
     let ended = Isolated::new("wild_message_is_not_read_beyond_its_end")
         .variable(SCRIPT, "wild_message")
-        .under(&[
-            "valgrind",
-            "--quiet",
-            "--error-exitcode=99",
-            "--undef-value-errors=yes",
-        ])
+        .under(&["valgrind", "--quiet", "--error-exitcode=99", "--undef-value-errors=yes"])
         .run(|| {
             let fake = fake_plugin();
             refused(&fake);
@@ -210,15 +142,9 @@ fn wild_message_is_not_read_beyond_its_end() {
 
 #[test]
 fn unknown_code() {
-    mode(
-        "unknown_code",
-        Code::Unknown,
-        "plugin",
-        &["synthetic failure"],
-        |error| {
-            assert_eq!(error.detail("pjrt.code"), Some("4242"));
-        },
-    );
+    mode("unknown_code", Code::Unknown, "plugin", &["synthetic failure"], |error| {
+        assert_eq!(error.detail("pjrt.code"), Some("4242"));
+    });
 }
 
 #[test]
@@ -235,10 +161,7 @@ fn noisy_plugin_is_all_that_is_heard() {
     if let Some(ended) = ended {
         ended.assert_well();
         assert_eq!(ended.stderr, "noise on stderr from a constructor\n");
-        let noise = ended
-            .stdout
-            .matches("noise on stdout from a constructor\n")
-            .count();
+        let noise = ended.stdout.matches("noise on stdout from a constructor\n").count();
         assert_eq!(noise, 1, "{}", ended.stdout);
         assert!(!ended.stdout.contains("synthetic"), "{}", ended.stdout);
     }
@@ -256,28 +179,25 @@ fn disposition(signal: libc::c_int) -> libc::sighandler_t {
 
 #[test]
 fn rude() {
-    let ended = Isolated::new("rude")
-        .variable(SCRIPT, "rude")
-        .variable("LC_ALL", "C.UTF-8")
-        .run(|| {
-            assert_eq!(disposition(libc::SIGPIPE), libc::SIG_IGN);
-            let error = refused(&fake_plugin());
-            assert_eq!(error.code(), Code::Internal);
-            // What a plugin does to its process is not undone: other threads of the host
-            // may do the same at any time. It is recorded here.
-            assert_eq!(disposition(libc::SIGSEGV), libc::SIG_IGN);
-            assert_eq!(disposition(libc::SIGPIPE), libc::SIG_DFL);
-            // SAFETY: asks for the name of the locale, which is a C string.
-            let locale = unsafe {
-                let name = libc::setlocale(libc::LC_ALL, std::ptr::null());
-                std::ffi::CStr::from_ptr(name).to_owned()
-            };
-            assert_eq!(&*locale, c"C.UTF-8");
-            let mut options = Options::new();
-            options.parse("x=0.5").unwrap();
-            assert_eq!(options.get("x"), Some(&Value::Float(0.5)));
-            add_on_real_plugin();
-        });
+    let ended = Isolated::new("rude").variable(SCRIPT, "rude").variable("LC_ALL", "C.UTF-8").run(|| {
+        assert_eq!(disposition(libc::SIGPIPE), libc::SIG_IGN);
+        let error = refused(&fake_plugin());
+        assert_eq!(error.code(), Code::Internal);
+        // What a plugin does to its process is not undone: other threads of the host
+        // may do the same at any time. It is recorded here.
+        assert_eq!(disposition(libc::SIGSEGV), libc::SIG_IGN);
+        assert_eq!(disposition(libc::SIGPIPE), libc::SIG_DFL);
+        // SAFETY: asks for the name of the locale, which is a C string.
+        let locale = unsafe {
+            let name = libc::setlocale(libc::LC_ALL, std::ptr::null());
+            std::ffi::CStr::from_ptr(name).to_owned()
+        };
+        assert_eq!(&*locale, c"C.UTF-8");
+        let mut options = Options::new();
+        options.parse("x=0.5").unwrap();
+        assert_eq!(options.get("x"), Some(&Value::Float(0.5)));
+        add_on_real_plugin();
+    });
     if let Some(ended) = ended {
         ended.assert_well();
     }
@@ -300,16 +220,10 @@ fn aborts() {
 #[test]
 fn strict_size() {
     let parts = ["PJRT_Client_Create_Args", "expected 80"];
-    mode(
-        "strict_size",
-        Code::InvalidArgument,
-        "plugin",
-        &parts,
-        |error| {
-            let hint = error.detail("hint").unwrap_or_default();
-            assert!(hint.contains("size of an argument struct"), "{hint}");
-        },
-    );
+    mode("strict_size", Code::InvalidArgument, "plugin", &parts, |error| {
+        let hint = error.detail("hint").unwrap_or_default();
+        assert!(hint.contains("size of an argument struct"), "{hint}");
+    });
 }
 
 #[test]
@@ -334,9 +248,7 @@ fn throws() {
     // finds no handler and aborts. The library is built here and handed to the child,
     // which has no chance to tidy up.
     const LIBRARY: &str = "CYXLA_TEST_THROWING_LIBRARY";
-    let folder = std::env::var_os(LIBRARY)
-        .is_none()
-        .then(|| Folder::new("throws"));
+    let folder = std::env::var_os(LIBRARY).is_none().then(|| Folder::new("throws"));
     let mut test = Isolated::new("throws");
     if let Some(folder) = &folder {
         test = test.variable(LIBRARY, native_library("throws.cpp", folder));
