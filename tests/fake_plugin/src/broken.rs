@@ -150,10 +150,7 @@ unsafe extern "C" fn create_if_80(args: *mut PJRT_Client_Create_Args) -> *mut PJ
     if given == 80 {
         return std::ptr::null_mut();
     }
-    Failure::invalid(format!(
-        "Unexpected PJRT_Client_Create_Args size: expected 80, got {given}."
-    ))
-    .hand_out()
+    Failure::invalid(format!("Unexpected PJRT_Client_Create_Args size: expected 80, got {given}.")).hand_out()
 }
 
 /// Two extensions of unknown types that lead to each other.

@@ -42,16 +42,8 @@ impl Buffer {
         column_major: bool,
     ) -> *mut PJRT_Buffer {
         let rank = tensor.dims.len();
-        let minor_to_major = if column_major {
-            layout::column_major(rank)
-        } else {
-            layout::row_major(rank)
-        };
-        let contents = Contents {
-            storage: Some(storage),
-            external_references: 0,
-            delete_wanted: false,
-        };
+        let minor_to_major = if column_major { layout::column_major(rank) } else { layout::row_major(rank) };
+        let contents = Contents { storage: Some(storage), external_references: 0, delete_wanted: false };
         ledger::hand_out(Arc::new(Self {
             tensor,
             device: Handle(device),
@@ -67,24 +59,16 @@ impl Buffer {
 
     /// The memory, or the error that a deleted buffer gives.
     pub fn storage(&self) -> Result<Arc<Storage>, Failure> {
-        self.contents()
-            .storage
-            .clone()
-            .ok_or_else(|| Failure::invalid("Buffer has been deleted or donated."))
+        self.contents().storage.clone().ok_or_else(|| Failure::invalid("Buffer has been deleted or donated."))
     }
 
     /// Gives the memory away to an execution.
     pub fn donate(&self) -> Result<Arc<Storage>, Failure> {
         let mut contents = self.contents();
         if contents.external_references > 0 {
-            return Err(Failure::invalid(
-                "Donation requested for buffer with external reference",
-            ));
+            return Err(Failure::invalid("Donation requested for buffer with external reference"));
         }
-        contents
-            .storage
-            .take()
-            .ok_or_else(|| Failure::invalid("Buffer has been deleted or donated."))
+        contents.storage.take().ok_or_else(|| Failure::invalid("Buffer has been deleted or donated."))
     }
 }
 
@@ -129,10 +113,7 @@ struct Host {
 }
 
 impl Host {
-    fn read(
-        args: &PJRT_Client_BufferFromHostBuffer_Args,
-        tensor: &Tensor,
-    ) -> Result<Self, Failure> {
+    fn read(args: &PJRT_Client_BufferFromHostBuffer_Args, tensor: &Tensor) -> Result<Self, Failure> {
         let dense = layout::strides(tensor, &layout::row_major(tensor.dims.len()));
         let strides = if args.byte_strides.is_null() {
             dense.clone()
@@ -140,18 +121,12 @@ impl Host {
             // SAFETY: the caller describes the strides.
             unsafe { list(args.byte_strides, args.num_byte_strides) }
         } else {
-            return Err(ledger::misuse(
-                "as many strides as there are no dimensions".to_owned(),
-            ));
+            return Err(ledger::misuse("as many strides as there are no dimensions".to_owned()));
         };
         if args.data.is_null() && tensor.size() > 0 {
             return Err(ledger::misuse("NULL as data of an array".to_owned()));
         }
-        Ok(Self {
-            data: args.data.cast(),
-            dense: strides == dense,
-            strides,
-        })
+        Ok(Self { data: args.data.cast(), dense: strides == dense, strides })
     }
 
     /// Copies the array into memory of the plugin's own.
@@ -161,8 +136,7 @@ impl Host {
         each_index(&tensor.dims, |index| {
             let offset = layout::offset(index, &self.strides);
             // SAFETY: the caller's strides lead to elements of its array.
-            let element =
-                unsafe { std::slice::from_raw_parts(self.data.offset(offset as isize), size) };
+            let element = unsafe { std::slice::from_raw_parts(self.data.offset(offset as isize), size) };
             bytes.extend_from_slice(element);
         });
         let storage = Storage::new(tensor.size());
@@ -179,14 +153,9 @@ fn wanted_tensor(args: &PJRT_Client_BufferFromHostBuffer_Args) -> Result<Tensor,
     if let Some(dim) = dims.iter().find(|&&dim| dim < 0) {
         return Err(Failure::invalid(format!("Invalid dimension size {dim}")));
     }
-    let size = dims.iter().try_fold(element.size, |size, &dim| {
-        size.checked_mul(usize::try_from(dim).ok()?)
-    });
+    let size = dims.iter().try_fold(element.size, |size, &dim| size.checked_mul(usize::try_from(dim).ok()?));
     if size.is_none_or(|size| size > 1 << 40) {
-        return Err(Failure::new(
-            PJRT_Error_Code_RESOURCE_EXHAUSTED,
-            "Out of memory allocating the buffer.",
-        ));
+        return Err(Failure::new(PJRT_Error_Code_RESOURCE_EXHAUSTED, "Out of memory allocating the buffer."));
     }
     Ok(Tensor { element, dims })
 }

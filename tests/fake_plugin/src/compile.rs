@@ -31,40 +31,27 @@ fn program_text(program: &PJRT_Program) -> Result<&str, Failure> {
         return Err(ledger::misuse("NULL as program".to_owned()));
     }
     // SAFETY: the caller describes its program.
-    let (code, format) = unsafe {
-        (
-            bytes(program.code, program.code_size),
-            bytes(program.format, program.format_size),
-        )
-    };
+    let (code, format) =
+        unsafe { (bytes(program.code, program.code_size), bytes(program.format, program.format_size)) };
     if format != b"mlir" {
         let format = String::from_utf8_lossy(format);
-        return Err(Failure::invalid(format!(
-            "Unknown program format '{format}'."
-        )));
+        return Err(Failure::invalid(format!("Unknown program format '{format}'.")));
     }
     if code.starts_with(b"ML\xefR") {
-        return Err(Failure::new(
-            PJRT_Error_Code_UNIMPLEMENTED,
-            "the fake plugin reads StableHLO text only",
-        ));
+        return Err(Failure::new(PJRT_Error_Code_UNIMPLEMENTED, "the fake plugin reads StableHLO text only"));
     }
-    std::str::from_utf8(code).map_err(|_| {
-        Failure::new(
-            PJRT_Error_Code_UNKNOWN,
-            "-:1:1: error: unexpected character\n",
-        )
-    })
+    std::str::from_utf8(code)
+        .map_err(|_| Failure::new(PJRT_Error_Code_UNKNOWN, "-:1:1: error: unexpected character\n"))
 }
 
 fn write_shape(shape: &mut Writer, tensor: &Tensor) {
     let rank = tensor.dims.len() as u64;
-    shape
-        .number(2, tensor.element.primitive)
-        .numbers(3, tensor.dims.iter().map(|&dim| dim as u64))
-        .message(5, |layout| {
+    shape.number(2, tensor.element.primitive).numbers(3, tensor.dims.iter().map(|&dim| dim as u64)).message(
+        5,
+        |layout| {
             layout.numbers(1, (0..rank).rev());
-        });
+        },
+    );
 }
 
 /// The program as XLA would show it: a `HloModuleProtoWithConfig` with the signature
@@ -114,9 +101,7 @@ fn write_aliases(aliases: &mut Writer, module: &Module) {
 fn check_donations(module: &Module) -> Result<(), Failure> {
     for (input, output) in module.inputs.iter().zip(&module.donated_to) {
         if output.is_some_and(|at| module.outputs.get(at).is_none_or(|output| output != input)) {
-            return Err(Failure::invalid(
-                "an argument is donated to a result of another type",
-            ));
+            return Err(Failure::invalid("an argument is donated to a result of another type"));
         }
     }
     Ok(())

@@ -27,9 +27,7 @@ impl CompileOptions {
             return Err(ledger::misuse(what.to_owned()));
         }
         if options.replicas * options.partitions != 1 {
-            return Err(Failure::invalid(
-                "the fake plugin runs on one device at a time",
-            ));
+            return Err(Failure::invalid("the fake plugin runs on one device at a time"));
         }
         Ok(options)
     }

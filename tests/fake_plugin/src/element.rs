@@ -51,10 +51,8 @@ impl Element {
 
     /// Adds elements of `a` and `b` into `out`, all three of one length.
     pub fn add(&self, out: &mut [u8], a: &[u8], b: &[u8]) {
-        let chunks = out
-            .chunks_exact_mut(self.size)
-            .zip(a.chunks_exact(self.size))
-            .zip(b.chunks_exact(self.size));
+        let chunks =
+            out.chunks_exact_mut(self.size).zip(a.chunks_exact(self.size)).zip(b.chunks_exact(self.size));
         for ((out, a), b) in chunks {
             self.add_one(out, a, b);
         }
@@ -144,4 +142,39 @@ fn f32_to_half(value: f32) -> u16 {
     // Carries of the rounding run into the exponent by themselves.
     let base = ((exponent + 14) as u16) << 10;
     sign | (base + steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum<const N: usize>(name: &str, a: [u8; N], b: [u8; N]) -> [u8; N] {
+        let mut out = [0; N];
+        Element::named(name).expect("a known type").add(&mut out, &a, &b);
+        out
+    }
+
+    #[test]
+    fn every_half_survives() {
+        for bits in 0..=u16::MAX {
+            let value = half_to_f32(bits);
+            let back = f32_to_half(value);
+            assert!(back == bits || value.is_nan(), "{bits:#x} became {back:#x}");
+        }
+        assert_eq!(f32_to_half(1.0 + 2f32.powi(-11)), 0x3c00, "a tie goes to the even one");
+        assert_eq!(f32_to_half(65519.0), 0x7bff);
+        assert_eq!(f32_to_half(65520.0), 0x7c00);
+        assert_eq!(f32_to_half(2f32.powi(-26)), 0);
+    }
+
+    #[test]
+    fn elements_add_in_their_own_way() {
+        assert_eq!(sum("i8", [0x7f], [1]), [0x80]);
+        assert_eq!(sum("ui16", [0xff, 0xff], [2, 0]), [1, 0]);
+        assert_eq!(sum("i1", [1], [1]), [1]);
+        assert_eq!(sum("bf16", [0x80, 0x3f], [0x80, 0x3f]), [0x00, 0x40]);
+        assert_eq!(sum("f16", [0x00, 0x3c], [0x00, 0x3c]), [0x00, 0x40]);
+        let (a, b) = (1.5f64.to_ne_bytes(), 2.25f64.to_ne_bytes());
+        assert_eq!(sum("f64", a, b), 3.75f64.to_ne_bytes());
+    }
 }

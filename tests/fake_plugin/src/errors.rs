@@ -22,10 +22,7 @@ impl Object for Failure {
 
 impl Failure {
     pub fn new(code: PJRT_Error_Code, text: impl Into<String>) -> Self {
-        Self {
-            code,
-            text: Some(text.into().into_bytes().into()),
-        }
+        Self { code, text: Some(text.into().into_bytes().into()) }
     }
 
     pub fn internal(text: impl Into<String>) -> Self {
@@ -88,10 +85,7 @@ pub unsafe extern "C" fn PJRT_Error_Message(args: *mut PJRT_Error_Message_Args) 
         return;
     }
     let failure = ledger::find::<Failure, _>(args.error);
-    let text = failure
-        .as_ref()
-        .ok()
-        .and_then(|failure| failure.text.as_ref());
+    let text = failure.as_ref().ok().and_then(|failure| failure.text.as_ref());
     args.message = text.map_or(std::ptr::null(), |text| text.as_ptr().cast());
     args.message_size = text.map_or(0, |text| text.len());
 }

@@ -65,10 +65,7 @@ impl Work {
             match &state.outcome {
                 Some(outcome) => return outcome.clone(),
                 None => {
-                    state = self
-                        .ended
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner);
+                    state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
             }
         }

@@ -23,10 +23,7 @@ impl Compiled {
         Self {
             optimized,
             output_types: outputs.iter().map(|output| output.element.pjrt).collect(),
-            output_dims: outputs
-                .iter()
-                .flat_map(|output| output.dims.clone())
-                .collect(),
+            output_dims: outputs.iter().flat_map(|output| output.dims.clone()).collect(),
             output_ranks: outputs.iter().map(|output| output.dims.len()).collect(),
             module,
         }
@@ -58,9 +55,7 @@ impl Object for Executable {
 fn find(handle: *const PJRT_Executable) -> Result<Arc<Compiled>, Failure> {
     let executable = ledger::find::<Executable, _>(handle)?;
     if executable.loaded.strong_count() == 0 {
-        return Err(ledger::misuse(
-            "an executable whose loaded executable was destroyed".to_owned(),
-        ));
+        return Err(ledger::misuse("an executable whose loaded executable was destroyed".to_owned()));
     }
     Ok(executable.compiled.clone())
 }

@@ -66,15 +66,11 @@ fn device_of(
     loaded: &LoadedExecutable,
 ) -> Result<*mut PJRT_Device, Failure> {
     match loaded.devices.first() {
-        Some(device) if args.execute_device.is_null() || args.execute_device == device.0 => {
-            Ok(device.0)
+        Some(device) if args.execute_device.is_null() || args.execute_device == device.0 => Ok(device.0),
+        Some(_) => Err(Failure::invalid("the device is not one of the executable's")),
+        None if args.execute_device.is_null() => {
+            Err(Failure::invalid("a portable executable needs an execute_device"))
         }
-        Some(_) => Err(Failure::invalid(
-            "the device is not one of the executable's",
-        )),
-        None if args.execute_device.is_null() => Err(Failure::invalid(
-            "a portable executable needs an execute_device",
-        )),
         None => Ok(args.execute_device),
     }
 }
@@ -87,22 +83,12 @@ fn kept_inputs(options: *const PJRT_ExecuteOptions) -> Result<Vec<i64>, Failure>
     // SAFETY: the struct begins with its size, and the two fields are read only when
     // it reaches behind them.
     unsafe {
-        check_size(
-            "PJRT_ExecuteOptions",
-            OLDEST_OPTIONS,
-            options.cast::<usize>().read(),
-        )?;
+        check_size("PJRT_ExecuteOptions", OLDEST_OPTIONS, options.cast::<usize>().read())?;
         let read = |offset| options.byte_add(offset);
         let indices: *const i64 =
-            read(offset_of!(PJRT_ExecuteOptions, non_donatable_input_indices))
-                .cast::<*const i64>()
-                .read();
-        let count = read(offset_of!(
-            PJRT_ExecuteOptions,
-            num_non_donatable_input_indices
-        ))
-        .cast::<usize>()
-        .read();
+            read(offset_of!(PJRT_ExecuteOptions, non_donatable_input_indices)).cast::<*const i64>().read();
+        let count =
+            read(offset_of!(PJRT_ExecuteOptions, num_non_donatable_input_indices)).cast::<usize>().read();
         if count == 0 {
             return Ok(Vec::new());
         }
@@ -111,22 +97,11 @@ fn kept_inputs(options: *const PJRT_ExecuteOptions) -> Result<Vec<i64>, Failure>
 }
 
 /// Takes the memory of each argument; the last step that can fail.
-fn take(
-    buffers: Vec<Arc<Buffer>>,
-    module: &Module,
-    kept: &[i64],
-) -> Result<Vec<Argument>, Failure> {
-    let donated: Vec<bool> = (0i64..)
-        .zip(&module.donated_to)
-        .map(|(at, to)| to.is_some() && !kept.contains(&at))
-        .collect();
+fn take(buffers: Vec<Arc<Buffer>>, module: &Module, kept: &[i64]) -> Result<Vec<Argument>, Failure> {
+    let donated: Vec<bool> =
+        (0i64..).zip(&module.donated_to).map(|(at, to)| to.is_some() && !kept.contains(&at)).collect();
     for (at, buffer) in buffers.iter().enumerate().filter(|(at, _)| donated[*at]) {
-        if buffers
-            .iter()
-            .filter(|other| Arc::ptr_eq(other, buffer))
-            .count()
-            > 1
-        {
+        if buffers.iter().filter(|other| Arc::ptr_eq(other, buffer)).count() > 1 {
             return Err(Failure::invalid(format!(
                 "Attempt to use a buffer that was previously donated in the same call to \
                  Execute() as argument {at}"
@@ -137,16 +112,8 @@ fn take(
         .into_iter()
         .zip(donated)
         .map(|(buffer, donated)| {
-            let storage = if donated {
-                buffer.donate()?
-            } else {
-                buffer.storage()?
-            };
-            Ok(Argument {
-                buffer,
-                storage,
-                donated,
-            })
+            let storage = if donated { buffer.donate()? } else { buffer.storage()? };
+            Ok(Argument { buffer, storage, donated })
         })
         .collect()
 }
@@ -188,10 +155,7 @@ fn run(
         argument.buffer.ready.wait()?;
     }
     // All are read before any is written, since a result may lie in an argument.
-    let values: Vec<_> = arguments
-        .iter()
-        .map(|argument| argument.storage.read())
-        .collect();
+    let values: Vec<_> = arguments.iter().map(|argument| argument.storage.read()).collect();
     for (at, result) in results.iter().enumerate() {
         let mut bytes = compute(at, module, &values);
         if column_major {

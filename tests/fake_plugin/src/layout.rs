@@ -43,11 +43,7 @@ pub fn each_index(dims: &[i64], mut visit: impl FnMut(&[i64])) {
 
 /// Where the element at `index` lies, in bytes.
 pub fn offset(index: &[i64], strides: &[i64]) -> i64 {
-    index
-        .iter()
-        .zip(strides)
-        .map(|(at, stride)| at * stride)
-        .sum()
+    index.iter().zip(strides).map(|(at, stride)| at * stride).sum()
 }
 
 /// The same array in another order.
@@ -62,16 +58,10 @@ pub fn reorder(tensor: &Tensor, bytes: &[u8], from: &[i64], to: &[i64]) -> Vec<u
 }
 
 /// The order that a caller asks for in a layout of its own, which must be dense.
-pub fn wanted_strides(
-    layout: &PJRT_Buffer_MemoryLayout,
-    tensor: &Tensor,
-) -> Result<Vec<i64>, Failure> {
+pub fn wanted_strides(layout: &PJRT_Buffer_MemoryLayout, tensor: &Tensor) -> Result<Vec<i64>, Failure> {
     let rank = tensor.dims.len();
     if layout.r#type != PJRT_Buffer_MemoryLayout_Type_Tiled {
-        return Err(Failure::new(
-            PJRT_Error_Code_UNIMPLEMENTED,
-            "the fake plugin knows tiled layouts only",
-        ));
+        return Err(Failure::new(PJRT_Error_Code_UNIMPLEMENTED, "the fake plugin knows tiled layouts only"));
     }
     // SAFETY: the type says that this is the member.
     let tiled = unsafe { layout.value.tiled };

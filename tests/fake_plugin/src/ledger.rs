@@ -38,9 +38,7 @@ pub fn hand_out<T: Object, Handle>(object: Arc<T>) -> *mut Handle {
 
 /// The object behind a handle.
 pub fn find<T: Object, Handle>(handle: *const Handle) -> Result<Arc<T>, Failure> {
-    let found = entries()
-        .get(&handle.addr())
-        .map(|entry| entry.object.clone());
+    let found = entries().get(&handle.addr()).map(|entry| entry.object.clone());
     match found.map(Arc::downcast::<T>) {
         Some(Ok(object)) => Ok(object),
         Some(Err(_)) => Err(misuse(format!("a handle that is no {}", T::KIND))),

@@ -46,10 +46,7 @@ fn unparsable(what: &str) -> Failure {
 /// Reads a module.
 pub fn parse(text: &str) -> Result<Module, Failure> {
     let text = text.trim_matches(|c: char| c == '\0' || c.is_whitespace());
-    let first = text
-        .split(|c: char| !c.is_alphanumeric() && c != '.')
-        .next()
-        .unwrap_or("");
+    let first = text.split(|c: char| !c.is_alphanumeric() && c != '.').next().unwrap_or("");
     if !text.is_empty() && !["module", "func.func", "builtin.module"].contains(&first) {
         return Err(unparsable(&format!("custom op '{first}' is unknown")));
     }
@@ -63,9 +60,7 @@ pub fn parse(text: &str) -> Result<Module, Failure> {
     let mut inputs = Vec::new();
     let mut wishes = Vec::new();
     for argument in split(arguments) {
-        let (_, described) = argument
-            .split_once(':')
-            .ok_or_else(|| unparsable("expected ':'"))?;
+        let (_, described) = argument.split_once(':').ok_or_else(|| unparsable("expected ':'"))?;
         inputs.push(tensor(described)?);
         wishes.push(donation(described)?);
     }
@@ -98,10 +93,7 @@ fn module_name(text: &str) -> &str {
     let rest = text.strip_prefix("builtin.").unwrap_or(text);
     rest.strip_prefix("module")
         .and_then(|rest| rest.trim_start().strip_prefix('@'))
-        .and_then(|rest| {
-            rest.split(|c: char| !c.is_alphanumeric() && !"_-.$".contains(c))
-                .next()
-        })
+        .and_then(|rest| rest.split(|c: char| !c.is_alphanumeric() && !"_-.$".contains(c)).next())
         .unwrap_or("main")
 }
 
@@ -181,15 +173,10 @@ fn tensor(text: &str) -> Result<Tensor, Failure> {
     let element = Element::named(name)
         .ok_or_else(|| unparsable(&format!("the fake plugin knows no element type `{name}`")))?;
     let dims = parts.into_iter().map(|part| match part {
-        "?" => Err(Failure::invalid(
-            "Unbounded dynamism is disabled for instruction",
-        )),
+        "?" => Err(Failure::invalid("Unbounded dynamism is disabled for instruction")),
         _ => part.parse().map_err(|_| unparsable("invalid dimension")),
     });
-    Ok(Tensor {
-        element,
-        dims: dims.collect::<Result<_, _>>()?,
-    })
+    Ok(Tensor { element, dims: dims.collect::<Result<_, _>>()? })
 }
 
 /// What an argument's attributes say about its memory.
@@ -203,20 +190,11 @@ enum Donation {
 fn donation(argument: &str) -> Result<Donation, Failure> {
     if let Some((_, rest)) = argument.split_once("tf.aliasing_output") {
         let digits: String = rest.chars().filter(|c| !" =".contains(*c)).collect();
-        let end = digits
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(digits.len());
-        return digits[..end]
-            .parse()
-            .map(Donation::To)
-            .map_err(|_| unparsable("invalid tf.aliasing_output"));
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        return digits[..end].parse().map(Donation::To).map_err(|_| unparsable("invalid tf.aliasing_output"));
     }
     let donor = argument.contains("jax.buffer_donor = true");
-    Ok(if donor {
-        Donation::ToAny
-    } else {
-        Donation::Kept
-    })
+    Ok(if donor { Donation::ToAny } else { Donation::Kept })
 }
 
 /// Gives each donated input an output; one donated to any takes the first of its type
@@ -245,4 +223,47 @@ fn settle(wishes: &[Donation], inputs: &[Tensor], outputs: &[Tensor]) -> Vec<Opt
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_as_jax_writes_it() {
+        let text = r#"module @jit_f attributes {mhlo.num_partitions = 1 : i32} {
+  func.func public @main(%arg0: tensor<2x3xf32> {jax.buffer_donor = true, note = "a, (b"},
+      %arg1: tensor<i32> {tf.aliasing_output = 1 : i32}, %arg2: tensor<0x4xbf16>)
+      -> (tensor<2x3xf32> {jax.result_info = "[0]"}, tensor<i32>) {
+    %0 = stablehlo.add %arg0, %arg0 : tensor<2x3xf32>
+    return %0, %arg1 : tensor<2x3xf32>, tensor<i32>
+  }
+}"#;
+        let module = parse(text).expect("a good module");
+        let types: Vec<_> = module.inputs.iter().map(|t| (t.element.name, &t.dims[..])).collect();
+        assert_eq!(types, [("f32", &[2, 3][..]), ("i32", &[]), ("bf16", &[0, 4])]);
+        assert_eq!(module.name, "jit_f");
+        assert_eq!(module.outputs, module.inputs[..2]);
+        assert_eq!(module.donated_to, [Some(0), Some(1), None]);
+        assert!(module.adds);
+    }
+
+    #[test]
+    fn other_modules() {
+        let module = parse("func.func @main() { return }\0").expect("a good module");
+        assert_eq!((module.name.as_str(), module.inputs.len()), ("main", 0));
+        assert!(module.outputs.is_empty() && !module.adds);
+        for bad in [
+            "",
+            "module {}",
+            "this is no program",
+            "module { func.func private @main() { return } }",
+            "func.func @main(%a: tensor<?xf32>) { return }",
+            "func.func @main(%a: tensor<4xf32",
+            "func.func @main(%a: tensor<4xnothing>) { return }",
+            "func.func @main(%a) { return }",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
 }

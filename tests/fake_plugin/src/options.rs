@@ -23,10 +23,7 @@ impl ClientOptions {
         options: *const PJRT_NamedValue,
         count: usize,
     ) -> Result<Self, Failure> {
-        let mut read = Self {
-            devices: script.devices,
-            asynchronous: None,
-        };
+        let mut read = Self { devices: script.devices, asynchronous: None };
         if count == 0 {
             return Ok(read);
         }

@@ -67,11 +67,7 @@ impl Script {
 
     /// The script read last.
     pub fn current() -> Arc<Self> {
-        CURRENT
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-            .unwrap_or_default()
+        CURRENT.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
     }
 
     /// What the variable holds now.
@@ -83,11 +79,7 @@ impl Script {
     /// test asked for would make the test pass for nothing.
     pub fn parse(text: &str) -> Self {
         let mut script = Self::default();
-        for word in text
-            .split(',')
-            .map(str::trim)
-            .filter(|word| !word.is_empty())
-        {
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             match key {
                 "lenient" => script.lenient = true,
@@ -116,9 +108,7 @@ impl Script {
 }
 
 fn number<T: std::str::FromStr>(word: &str, value: &str) -> T {
-    value
-        .parse()
-        .unwrap_or_else(|_| panic!("CYXLA_FAKE_PLUGIN: `{word}` needs a number"))
+    value.parse().unwrap_or_else(|_| panic!("CYXLA_FAKE_PLUGIN: `{word}` needs a number"))
 }
 
 fn function(name: &str) -> String {

@@ -38,20 +38,12 @@ impl Storage {
         if data.is_null() {
             handle_alloc_error(layout);
         }
-        Arc::new(Self {
-            data,
-            size,
-            owner: Owner::Plugin(layout),
-        })
+        Arc::new(Self { data, size, owner: Owner::Plugin(layout) })
     }
 
     /// The caller's memory, until `released` ends.
     pub fn borrow(data: *mut u8, size: usize, writable: bool, released: Arc<Work>) -> Arc<Self> {
-        Arc::new(Self {
-            data,
-            size,
-            owner: Owner::Caller { writable, released },
-        })
+        Arc::new(Self { data, size, owner: Owner::Caller { writable, released } })
     }
 
     pub fn data(&self) -> *mut u8 {

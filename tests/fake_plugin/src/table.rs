@@ -27,10 +27,7 @@ impl Table {
     /// A table of the newest version known here, with every slot filled that this
     /// plugin implements.
     pub fn working() -> Box<Self> {
-        let mut table = Box::new(Self {
-            api: PJRT_Api::new(),
-            tail: [0; TAIL],
-        });
+        let mut table = Box::new(Self { api: PJRT_Api::new(), tail: [0; TAIL] });
         for slot in SLOTS {
             *table.slot(slot.offset) = unimplemented_slot as *const () as usize;
         }
@@ -44,10 +41,7 @@ impl Table {
     pub fn end_after(&mut self, slots: usize) {
         let first = SLOTS[0].offset;
         self.api.struct_size = first + slots * size_of::<usize>();
-        assert!(
-            self.api.struct_size <= size_of::<Self>(),
-            "the table has no room"
-        );
+        assert!(self.api.struct_size <= size_of::<Self>(), "the table has no room");
         if slots < SLOTS.len() {
             for offset in (self.api.struct_size..size_of::<Self>()).step_by(size_of::<usize>()) {
                 *self.slot(offset) = POISON;
@@ -70,10 +64,7 @@ impl Table {
     /// Puts the table where it stays.
     pub fn publish(self: Box<Self>) -> *const PJRT_Api {
         let api = &raw const self.api;
-        PUBLISHED
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(self);
+        PUBLISHED.lock().unwrap_or_else(PoisonError::into_inner).push(self);
         api
     }
 
@@ -91,11 +82,8 @@ impl Table {
 /// Every argument struct begins with its size, and every function but two returns an
 /// error; the two are implemented.
 unsafe extern "C" fn unimplemented_slot(_: *mut usize) -> *mut PJRT_Error {
-    errors::Failure::new(
-        PJRT_Error_Code_UNIMPLEMENTED,
-        "the fake plugin does not implement this function",
-    )
-    .hand_out()
+    errors::Failure::new(PJRT_Error_Code_UNIMPLEMENTED, "the fake plugin does not implement this function")
+        .hand_out()
 }
 
 fn fill(api: &mut PJRT_Api) {
