@@ -1,9 +1,8 @@
 //! The client: what it is made from, what it tells, and what it makes.
 
 use super::{
-    PJRT_Buffer, PJRT_Buffer_MemoryLayout, PJRT_Buffer_Type, PJRT_Device, PJRT_Event,
-    PJRT_Extension_Base, PJRT_HostBufferSemantics, PJRT_LoadedExecutable, PJRT_Memory,
-    PJRT_NamedValue, UntypedFunction,
+    PJRT_Buffer, PJRT_Buffer_MemoryLayout, PJRT_Buffer_Type, PJRT_Device, PJRT_Event, PJRT_Extension_Base,
+    PJRT_HostBufferSemantics, PJRT_LoadedExecutable, PJRT_Memory, PJRT_NamedValue, UntypedFunction,
 };
 use std::ffi::{c_char, c_int, c_void};
 

@@ -1,8 +1,6 @@
 //! Compiled programs, what they tell about themselves, and running them.
 
-use super::{
-    PJRT_Buffer, PJRT_Buffer_Type, PJRT_Device, PJRT_Event, PJRT_Extension_Base, PJRT_Program,
-};
+use super::{PJRT_Buffer, PJRT_Buffer_Type, PJRT_Device, PJRT_Event, PJRT_Extension_Base, PJRT_Program};
 use std::ffi::{c_char, c_int, c_void};
 
 pjrt_opaque! {

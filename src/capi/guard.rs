@@ -1,0 +1,76 @@
+//! What every extern function runs in: panics and errors become error objects.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+use super::error::cyxla_error;
+use crate::error::{Error, Result};
+
+thread_local! {
+    /// How many guards this thread is in; the panic hook keeps silent inside one.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// What the hook saw of the last panic. Never outlives the guard.
+    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs the body of a function that returns an error object: NULL, or what went
+/// wrong with the function's name in it.
+pub(super) fn guard(function: &'static str, body: impl FnOnce() -> Result<()>) -> *mut cyxla_error {
+    let error = match caught(body) {
+        Ok(Ok(())) => return std::ptr::null_mut(),
+        Ok(Err(error)) => error,
+        Err(panic) => Error::internal(format!("libcyxla has a fault: {panic}"))
+            .hint("please report this with the program that led to it"),
+    };
+    cyxla_error::into_raw(error.with("function", function))
+}
+
+/// Runs the body of a function that cannot fail; a panic gives `fallback`.
+pub(super) fn value<T>(fallback: T, body: impl FnOnce() -> T) -> T {
+    caught(body).unwrap_or(fallback)
+}
+
+fn caught<T>(body: impl FnOnce() -> T) -> std::result::Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        // The host's stderr is not ours. A Rust host shares this hook; its own
+        // panics go to its own hook.
+        let others = take_hook();
+        set_hook(Box::new(move |info| {
+            if DEPTH.get() == 0 {
+                return others(info);
+            }
+            PANIC.set(Some(info.to_string().replace('\n', " ")));
+        }));
+    });
+    DEPTH.set(DEPTH.get() + 1);
+    // What the body captured is not looked at again after a panic, apart from
+    // state behind locks, which is left as a lock leaves it.
+    let outcome = catch_unwind(AssertUnwindSafe(body));
+    DEPTH.set(DEPTH.get() - 1);
+    outcome.map_err(|payload| {
+        // Whatever its drop may do, the payload must not take the process down.
+        std::mem::forget::<Box<dyn Any + Send>>(payload);
+        PANIC.take().unwrap_or_else(|| "a panic without a message".into())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error() {
+        let raw = guard("cyxla_test", || panic!("value was {}", 7));
+        assert!(!raw.is_null());
+        // SAFETY: just made by `guard`.
+        let error = unsafe { Box::from_raw(raw) };
+        let message = error.message.to_str().unwrap();
+        assert!(message.contains("value was 7") && message.contains("guard.rs"), "{message}");
+        assert_eq!(value(5, || panic!("again")), 5);
+        assert_eq!(value(5, || 6), 6);
+        assert!(guard("cyxla_test", || Ok(())).is_null());
+    }
+}

@@ -1,0 +1,9 @@
+//! What a plugin is told when it compiles, and what a compiled program tells.
+
+mod options;
+mod proto;
+mod runnable;
+mod signature;
+
+pub use options::CompileOptions;
+pub use signature::{Signature, TensorSpec, host_size};

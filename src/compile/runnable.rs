@@ -1,0 +1,77 @@
+//! Refuses compiled programs that would hang, abort or compute wrong numbers on
+//! one device.
+//!
+//! Plugins compile them without complaint: a program that waits for data from an
+//! infeed waits for ever, and one that talks to devices which do not exist aborts
+//! or returns its own input as if it were everybody's sum.
+
+use super::proto::{HloModule, Instruction};
+use crate::error::{Code, Error, Origin, Result};
+
+const HOST_TRANSFERS: [&str; 6] = ["infeed", "outfeed", "send", "send-done", "recv", "recv-done"];
+
+/// Whether the program can run alone on one device.
+pub fn check(module: &HloModule) -> Result<()> {
+    let instructions = module.computations.iter().flat_map(|computation| &computation.instructions);
+    for instruction in instructions {
+        let opcode = instruction.opcode.as_str();
+        if HOST_TRANSFERS.contains(&opcode) {
+            let message = format!(
+                "the program exchanges data with the host while it runs ({opcode}), which libcyxla does not support"
+            );
+            return Err(Error::new(Code::Unimplemented, Origin::Library, message).hint(
+                "make what it exchanges arguments and results; in JAX, remove host callbacks and infeeds",
+            ));
+        }
+        if needs_other_devices(instruction) {
+            let message = format!(
+                "the program is written for several devices (its {opcode} names devices beside the first), and was compiled for one"
+            );
+            return Err(Error::new(Code::Unimplemented, Origin::Library, message)
+                .hint("export the program for one device"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether an instruction names a device other than number 0.
+fn needs_other_devices(instruction: &Instruction) -> bool {
+    let newer = instruction.collective_device_list.iter().flat_map(|list| &list.replica_groups);
+    let mut members = newer.chain(&instruction.replica_groups).flat_map(|group| &group.replica_ids);
+    let mut pairs = instruction.source_target_pairs.iter();
+    members.any(|&id| id != 0) || pairs.any(|pair| pair.source != 0 || pair.target != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::proto::{CollectiveDeviceList, Computation, ReplicaGroup, SourceTarget};
+
+    fn outcome(instruction: Instruction) -> std::result::Result<(), Code> {
+        let computation = Computation { instructions: vec![instruction], id: 1 };
+        check(&HloModule { computations: vec![computation], ..Default::default() })
+            .map_err(|error| error.code())
+    }
+
+    fn groups(ids: &[i64]) -> Vec<ReplicaGroup> {
+        vec![ReplicaGroup { replica_ids: ids.to_vec() }]
+    }
+
+    #[test]
+    fn what_one_device_can_run() {
+        let opcode = |opcode: &str| Instruction { opcode: opcode.into(), ..Default::default() };
+        assert_eq!(outcome(opcode("add")), Ok(()));
+        assert_eq!(outcome(Instruction { replica_groups: groups(&[0]), ..opcode("all-reduce") }), Ok(()));
+        for host in ["infeed", "outfeed", "send", "recv"] {
+            assert_eq!(outcome(opcode(host)), Err(Code::Unimplemented));
+        }
+        let older = Instruction { replica_groups: groups(&[0, 1]), ..opcode("all-gather") };
+        let list = CollectiveDeviceList { replica_groups: groups(&[0, 1, 2, 3]) };
+        let newer = Instruction { collective_device_list: Some(list), ..opcode("all-reduce") };
+        let pairs = vec![SourceTarget { source: 0, target: 1 }];
+        let permute = Instruction { source_target_pairs: pairs, ..opcode("collective-permute") };
+        for several in [older, newer, permute] {
+            assert_eq!(outcome(several), Err(Code::Unimplemented));
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Arrays in device memory.
+
+use std::marker::PhantomData;
+
+use super::{Access, Api, Event, HostOutput, call, fork, list, sys};
+use crate::error::{Code, Error, Origin, Result};
+
+/// A device array of the plugin.
+pub struct Buffer {
+    api: &'static Api,
+    raw: *mut sys::PJRT_Buffer,
+    access: Access,
+}
+
+// SAFETY: PJRT buffers may be used from any thread.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
+/// A buffer as an argument list holds it: just the plugin's pointer.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct BufferRef<'a> {
+    raw: *mut sys::PJRT_Buffer,
+    lifetime: PhantomData<&'a Buffer>,
+}
+
+/// The order in which a device array stores its elements.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// Logical dimensions, the one that varies fastest in memory first.
+    pub minor_to_major: Vec<i64>,
+    /// Whether elements are grouped in tiles, an order that only the plugin knows.
+    pub is_tiled: bool,
+}
+
+impl Layout {
+    /// Row-major order of this many dimensions.
+    pub fn row_major(rank: usize) -> Layout {
+        Layout { minor_to_major: (0..rank as i64).rev().collect(), is_tiled: false }
+    }
+
+    /// Whether the order is row-major for arrays of these dims. Dimensions of one
+    /// element may stand anywhere, and an array without elements has every order.
+    pub fn is_row_major(&self, dims: &[i64]) -> bool {
+        if self.is_tiled {
+            return false;
+        }
+        let long = |&&dim: &&i64| dims.get(dim as usize).is_none_or(|&size| size != 1);
+        let significant: Vec<i64> = self.minor_to_major.iter().filter(long).copied().collect();
+        dims.contains(&0) || significant.is_sorted_by(|a, b| a > b)
+    }
+}
+
+impl Buffer {
+    /// Takes a buffer over; `None` for NULL.
+    ///
+    /// # Safety
+    /// `raw` is NULL or a buffer of this plugin that nobody else destroys.
+    pub(super) unsafe fn from_raw(
+        api: &'static Api,
+        raw: *mut sys::PJRT_Buffer,
+        access: Access,
+    ) -> Option<Buffer> {
+        if raw.is_null() { None } else { Some(Buffer { api, raw, access }) }
+    }
+
+    /// The buffer as an argument.
+    pub fn as_argument(&self) -> BufferRef<'_> {
+        BufferRef { raw: self.raw, lifetime: PhantomData }
+    }
+
+    /// Blocks until the contents are there, and gives the error of the
+    /// computation that should have made them.
+    pub fn wait(&self) -> Result<()> {
+        let mut args = sys::PJRT_Buffer_ReadyEvent_Args::new();
+        args.buffer = self.raw;
+        // SAFETY: the buffer is alive; the event is ours.
+        let event = unsafe {
+            call!(self.api, PJRT_Buffer_ReadyEvent, &mut args)?;
+            Event::from_raw(self.api, args.event)
+        };
+        event.map_or(Ok(()), |event| event.wait())
+    }
+
+    /// Where the contents are, for a device whose memory is host memory.
+    pub fn address(&self) -> Result<*const u8> {
+        let mut args = sys::PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args::new();
+        args.buffer = self.raw;
+        // SAFETY: the buffer is alive.
+        unsafe { call!(self.api, PJRT_Buffer_OpaqueDeviceMemoryDataPointer, &mut args) }?;
+        Ok(args.device_memory_ptr.cast_const().cast())
+    }
+
+    /// The contents in place, `size` bytes of them, once they are ready; `None`
+    /// where device memory is not host memory. `size` follows from the type that
+    /// the plugin itself gave the buffer.
+    pub fn bytes(&self, size: usize) -> Result<Option<&[u8]>> {
+        if !self.access.in_place {
+            return Ok(None);
+        }
+        if !self.access.synchronous {
+            self.wait()?; // asking for the address does not
+        }
+        if size == 0 {
+            return Ok(Some(&[]));
+        }
+        let address = self.address()?;
+        if address.is_null() {
+            let message = "the plugin gave no address for a buffer in host memory";
+            return Err(Error::new(Code::Internal, Origin::Plugin, message));
+        }
+        // SAFETY: the plugin's memory is host memory, holds an array of this size,
+        // and is ready; it stays until the buffer is destroyed or donated, which
+        // takes the buffer itself.
+        Ok(Some(unsafe { std::slice::from_raw_parts(address, size) }))
+    }
+
+    /// How the elements are ordered.
+    pub fn layout(&self) -> Result<Layout> {
+        let mut args = sys::PJRT_Buffer_GetMemoryLayout_Args::new();
+        args.buffer = self.raw;
+        // SAFETY: the buffer is alive and owns the lists; the type says which
+        // member of the union the plugin wrote.
+        unsafe {
+            call!(self.api, PJRT_Buffer_GetMemoryLayout, &mut args)?;
+            if args.layout.r#type == sys::PJRT_Buffer_MemoryLayout_Type_Tiled {
+                let tiled = args.layout.value.tiled;
+                let minor_to_major = list(tiled.minor_to_major, tiled.minor_to_major_size).to_vec();
+                return Ok(Layout { minor_to_major, is_tiled: tiled.num_tiles > 0 });
+            }
+        }
+        let message = "the plugin describes a buffer's layout by strides, which no known plugin does";
+        Err(Error::new(Code::Unimplemented, Origin::Plugin, message))
+    }
+
+    /// Copies the contents to `destination` and waits for that. In the buffer's
+    /// own order of dimensions, or in row-major order when `row_major` gives the
+    /// rank (plugins on host memory may ignore that).
+    pub fn copy_to_host(&self, destination: &mut HostOutput<'_>, row_major: Option<usize>) -> Result<()> {
+        let order = row_major.map(Layout::row_major);
+        let mut layout = sys::PJRT_Buffer_MemoryLayout::new();
+        let mut args = sys::PJRT_Buffer_ToHostBuffer_Args::new();
+        args.src = self.raw;
+        args.dst = destination.address().cast();
+        args.dst_size = destination.size();
+        if let Some(order) = &order {
+            let mut tiled = sys::PJRT_Buffer_MemoryLayout_Tiled::new();
+            tiled.minor_to_major = order.minor_to_major.as_ptr();
+            tiled.minor_to_major_size = order.minor_to_major.len();
+            layout.r#type = sys::PJRT_Buffer_MemoryLayout_Type_Tiled;
+            layout.value.tiled = tiled;
+            args.host_layout = &mut layout;
+        }
+        // SAFETY: the buffer is alive; the destination outlives the wait below.
+        let event = unsafe {
+            call!(self.api, PJRT_Buffer_ToHostBuffer, &mut args)?;
+            Event::from_raw(self.api, args.event)
+        };
+        event.map_or(Ok(()), |event| event.wait())
+    }
+
+    /// Whether the contents are gone, because the buffer was donated.
+    pub fn is_deleted(&self) -> Result<bool> {
+        let mut args = sys::PJRT_Buffer_IsDeleted_Args::new();
+        args.buffer = self.raw;
+        // SAFETY: the buffer is alive.
+        unsafe { call!(self.api, PJRT_Buffer_IsDeleted, &mut args) }?;
+        Ok(args.is_deleted != 0)
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if fork::is_child() {
+            return;
+        }
+        let mut args = sys::PJRT_Buffer_Destroy_Args::new();
+        args.buffer = self.raw;
+        // SAFETY: the buffer is alive and ours. An error changes nothing.
+        let _ = unsafe { call!(self.api, PJRT_Buffer_Destroy, &mut args) };
+    }
+}
+
+/// A buffer over memory that is the caller's. Destroying it waits until the plugin
+/// is done with the memory.
+pub struct BorrowedBuffer<'a> {
+    buffer: Option<Buffer>,
+    done: Option<Event>,
+    lifetime: PhantomData<&'a [u8]>,
+}
+
+impl BorrowedBuffer<'_> {
+    /// `done` is ready when the plugin no longer uses the memory.
+    pub(super) fn new(buffer: Buffer, done: Option<Event>) -> Self {
+        BorrowedBuffer { buffer: Some(buffer), done, lifetime: PhantomData }
+    }
+
+    /// The buffer as an argument.
+    pub fn as_argument(&self) -> BufferRef<'_> {
+        let raw = self.buffer.as_ref().map_or(std::ptr::null_mut(), |buffer| buffer.raw);
+        BufferRef { raw, lifetime: PhantomData }
+    }
+}
+
+impl Drop for BorrowedBuffer<'_> {
+    fn drop(&mut self) {
+        // The event of memory in use becomes ready when the buffer is gone.
+        self.buffer = None;
+        if let Some(done) = &self.done {
+            let _ = done.wait(); // its error is the transfer's, which the program reported
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_major_is_recognized() {
+        let layout = |order: &[i64]| Layout { minor_to_major: order.to_vec(), is_tiled: false };
+        assert!(layout(&[1, 0]).is_row_major(&[2, 3]));
+        assert!(!layout(&[0, 1]).is_row_major(&[2, 3]));
+        assert!(layout(&[0, 1]).is_row_major(&[1, 3]));
+        assert!(layout(&[0, 1]).is_row_major(&[0, 3]));
+        assert!(layout(&[]).is_row_major(&[]));
+        assert!(layout(&[1, 2, 0]).is_row_major(&[4, 1, 5]));
+        assert!(!layout(&[1, 2, 0]).is_row_major(&[4, 5, 6]));
+        let tiled = Layout { is_tiled: true, ..Layout::row_major(2) };
+        assert!(!tiled.is_row_major(&[2, 3]));
+    }
+}

@@ -1,0 +1,290 @@
+//! The client and its devices.
+
+use std::ffi::c_char;
+
+use super::attribute::NamedValues;
+use super::{
+    Api, BorrowedBuffer, Buffer, Event, HostInput, HostView, LoadedExecutable, call, fork, list, owned_text,
+    sys,
+};
+use crate::dtype::DType;
+use crate::error::{Code, Error, Origin, Result};
+use crate::options::Options;
+
+/// A plugin's client.
+pub struct Client {
+    api: &'static Api,
+    raw: *mut sys::PJRT_Client,
+    access: Access,
+}
+
+// SAFETY: PJRT clients may be used from any thread.
+unsafe impl Send for Client {}
+// SAFETY: as above.
+unsafe impl Sync for Client {}
+
+/// How buffers of a client can be read. What a plugin reports of its platform
+/// decides it, so it is set once the platform is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Access {
+    /// Device memory is host memory.
+    pub in_place: bool,
+    /// A program has ended when the call that runs it returns.
+    pub synchronous: bool,
+}
+
+/// The type of an array, in the form that PJRT takes.
+#[derive(Clone, Copy)]
+pub struct ArraySpec<'a> {
+    /// The element type.
+    pub dtype: DType,
+    /// Elements in each dimension.
+    pub dims: &'a [i64],
+}
+
+impl Client {
+    /// Creates a client. From now on forks of this process are noticed.
+    pub fn create(api: &'static Api, options: &Options) -> Result<Client> {
+        fork::watch();
+        let options = NamedValues::new(options);
+        let mut args = sys::PJRT_Client_Create_Args::new();
+        args.create_options = options.as_slice().as_ptr();
+        args.num_options = options.as_slice().len();
+        // SAFETY: the options live until the call returns.
+        unsafe { call!(api, PJRT_Client_Create, &mut args) }?;
+        if args.client.is_null() {
+            return Err(plugin_fault("the plugin returned no client, and no error either"));
+        }
+        Ok(Client { api, raw: args.client, access: Access::default() })
+    }
+
+    /// Says how buffers can be read, for those that are made from now on.
+    pub fn set_access(&mut self, access: Access) {
+        self.access = access;
+    }
+
+    /// The plugin's functions.
+    pub fn api(&self) -> &'static Api {
+        self.api
+    }
+
+    /// The platform's name, such as `cpu`.
+    pub fn platform_name(&self) -> Result<String> {
+        let mut args = sys::PJRT_Client_PlatformName_Args::new();
+        args.client = self.raw;
+        // SAFETY: the client is alive; the text is copied at once.
+        unsafe {
+            call!(self.api, PJRT_Client_PlatformName, &mut args)?;
+            Ok(owned_text(args.platform_name, args.platform_name_size))
+        }
+    }
+
+    /// What the platform says of its version.
+    pub fn platform_version(&self) -> Result<String> {
+        let mut args = sys::PJRT_Client_PlatformVersion_Args::new();
+        args.client = self.raw;
+        // SAFETY: as in `platform_name`.
+        unsafe {
+            call!(self.api, PJRT_Client_PlatformVersion, &mut args)?;
+            Ok(owned_text(args.platform_version, args.platform_version_size))
+        }
+    }
+
+    /// The devices that this process can use.
+    pub fn devices(&self) -> Result<Vec<Device>> {
+        let mut args = sys::PJRT_Client_AddressableDevices_Args::new();
+        args.client = self.raw;
+        // SAFETY: the client is alive, and its devices live as long as it.
+        let raw = unsafe {
+            call!(self.api, PJRT_Client_AddressableDevices, &mut args)?;
+            list(args.addressable_devices, args.num_addressable_devices)
+        };
+        raw.iter().map(|&raw| Device::describe(self.api, raw)).collect()
+    }
+
+    /// Compiles a program in one of PJRT's formats; `options` is a serialized
+    /// `CompileOptionsProto`.
+    pub fn compile(&self, code: &[u8], format: &str, options: &[u8]) -> Result<LoadedExecutable> {
+        // Plugins read through the pointer of an empty program.
+        assert!(!code.is_empty() && !options.is_empty(), "checked when the program was made");
+        let mut program = sys::PJRT_Program::new();
+        program.code = code.as_ptr().cast::<c_char>().cast_mut();
+        program.code_size = code.len();
+        program.format = format.as_ptr().cast();
+        program.format_size = format.len();
+        let mut args = sys::PJRT_Client_Compile_Args::new();
+        args.client = self.raw;
+        args.program = &program;
+        args.compile_options = options.as_ptr().cast();
+        args.compile_options_size = options.len();
+        // SAFETY: the program and the options live until the call returns, and
+        // compiling only reads them.
+        unsafe {
+            call!(self.api, PJRT_Client_Compile, &mut args)?;
+            LoadedExecutable::from_raw(self.api, args.executable, self.access)
+        }
+        .ok_or_else(|| plugin_fault("the plugin returned no executable, and no error either"))
+    }
+
+    /// Makes a device array by copying row-major host memory, which the caller has
+    /// again on return.
+    pub fn copy_from_host(
+        &self,
+        data: HostInput<'_>,
+        spec: ArraySpec<'_>,
+        device: &Device,
+    ) -> Result<Buffer> {
+        // SAFETY: the plugin reads the memory during the call only.
+        let made = unsafe { self.from_host(data.address(), spec, COPY, device) };
+        made.map(|(buffer, _done)| buffer)
+    }
+
+    /// Makes a device array of row-major host memory for as long as the result
+    /// lives: in place where the memory is aligned for it, else as a copy.
+    pub fn borrow_from_host<'a>(
+        &self,
+        data: HostInput<'a>,
+        spec: ArraySpec<'_>,
+        device: &Device,
+    ) -> Result<BorrowedBuffer<'a>> {
+        let semantics = if self.can_alias(data.address(), spec.dtype) { ZERO_COPY } else { COPY };
+        // SAFETY: the memory is readable during 'a; the result's drop waits until
+        // the plugin is done with it.
+        let (buffer, done) = unsafe { self.from_host(data.address(), spec, semantics, device) }?;
+        let done = done.filter(|_| semantics != COPY);
+        Ok(BorrowedBuffer::new(buffer, done))
+    }
+
+    /// Makes a device array of row-major host memory that the host lends until it
+    /// is released: in place where the memory is aligned for it, else as a copy.
+    /// Gives the array and whether it is in place. After an error nothing is
+    /// released, and the memory is the host's again.
+    pub fn view_host(&self, view: HostView, spec: ArraySpec<'_>, device: &Device) -> Result<(Buffer, bool)> {
+        let address = view.address.cast::<u8>().cast_const();
+        if !self.can_alias(address, spec.dtype) {
+            // SAFETY: the host lends readable memory; the plugin copies it now.
+            let (buffer, _done) = unsafe { self.from_host(address, spec, COPY, device) }?;
+            view.release();
+            return Ok((buffer, false));
+        }
+        let semantics = if view.writable { MUTABLE_ZERO_COPY } else { ZERO_COPY };
+        // SAFETY: the host lends the memory, writable where it says so, until the
+        // release below, which the plugin's event triggers.
+        let (buffer, done) = unsafe { self.from_host(address, spec, semantics, device) }?;
+        let in_place = buffer.address()? == address;
+        match done {
+            None => view.release(),
+            Some(done) => {
+                if let Err(error) = done.release_when_ready(view) {
+                    drop(buffer);
+                    let _ = done.wait(); // the plugin must be done before the host has the memory again
+                    return Err(error);
+                }
+            }
+        }
+        Ok((buffer, in_place))
+    }
+
+    /// Whether plugins use memory at this address in place.
+    fn can_alias(&self, address: *const u8, dtype: DType) -> bool {
+        const ALIGNMENT: usize = 64;
+        // Types narrower than a byte are packed, so never the same bytes.
+        self.access.in_place && !dtype.is_sub_byte() && !address.is_null() && address.addr() % ALIGNMENT == 0
+    }
+
+    /// # Safety
+    /// `data` is the address of a row-major array of this type, readable until
+    /// this returns, or, with zero copy, until the event is ready, and writable
+    /// too where it is mutable. NULL only for an array without elements.
+    unsafe fn from_host(
+        &self,
+        data: *const u8,
+        spec: ArraySpec<'_>,
+        semantics: sys::PJRT_HostBufferSemantics,
+        device: &Device,
+    ) -> Result<(Buffer, Option<Event>)> {
+        let mut args = sys::PJRT_Client_BufferFromHostBuffer_Args::new();
+        args.client = self.raw;
+        args.data = data.cast();
+        args.r#type = spec.dtype.0;
+        args.dims = spec.dims.as_ptr();
+        args.num_dims = spec.dims.len();
+        args.host_buffer_semantics = semantics;
+        args.device = device.raw;
+        // SAFETY: client and device are alive, the rest is the caller's promise.
+        unsafe {
+            call!(self.api, PJRT_Client_BufferFromHostBuffer, &mut args)?;
+            let done = Event::from_raw(self.api, args.done_with_host_buffer);
+            Buffer::from_raw(self.api, args.buffer, self.access).map(|buffer| (buffer, done))
+        }
+        .ok_or_else(|| plugin_fault("the plugin returned no buffer, and no error either"))
+    }
+}
+
+const COPY: sys::PJRT_HostBufferSemantics = sys::PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
+const ZERO_COPY: sys::PJRT_HostBufferSemantics = sys::PJRT_HostBufferSemantics_kImmutableZeroCopy;
+const MUTABLE_ZERO_COPY: sys::PJRT_HostBufferSemantics = sys::PJRT_HostBufferSemantics_kMutableZeroCopy;
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let mut args = sys::PJRT_Client_Destroy_Args::new();
+        args.client = self.raw;
+        // SAFETY: the client is alive and ours. An error changes nothing.
+        let _ = unsafe { call!(self.api, PJRT_Client_Destroy, &mut args) };
+    }
+}
+
+/// A device of a client. Lives as long as the client.
+pub struct Device {
+    pub(super) raw: *mut sys::PJRT_Device,
+    /// The plugin's number of the device.
+    pub id: i64,
+    /// What it is, such as `cpu` or `NVIDIA H200`.
+    pub kind: String,
+    /// One line about it.
+    pub description: String,
+    /// The number of the hardware behind it, or -1.
+    pub local_hardware_id: i64,
+}
+
+// SAFETY: PJRT devices may be used from any thread.
+unsafe impl Send for Device {}
+// SAFETY: as above.
+unsafe impl Sync for Device {}
+
+impl Device {
+    fn describe(api: &'static Api, raw: *mut sys::PJRT_Device) -> Result<Device> {
+        if raw.is_null() {
+            return Err(plugin_fault("the plugin listed a device that is NULL"));
+        }
+        // SAFETY: the client that gave the device is alive; texts are copied.
+        unsafe {
+            let mut get = sys::PJRT_Device_GetDescription_Args::new();
+            get.device = raw;
+            call!(api, PJRT_Device_GetDescription, &mut get)?;
+            let mut id = sys::PJRT_DeviceDescription_Id_Args::new();
+            id.device_description = get.device_description;
+            call!(api, PJRT_DeviceDescription_Id, &mut id)?;
+            let mut kind = sys::PJRT_DeviceDescription_Kind_Args::new();
+            kind.device_description = get.device_description;
+            call!(api, PJRT_DeviceDescription_Kind, &mut kind)?;
+            let mut text = sys::PJRT_DeviceDescription_ToString_Args::new();
+            text.device_description = get.device_description;
+            call!(api, PJRT_DeviceDescription_ToString, &mut text)?;
+            let mut hardware = sys::PJRT_Device_LocalHardwareId_Args::new();
+            hardware.device = raw;
+            call!(api, PJRT_Device_LocalHardwareId, &mut hardware)?;
+            Ok(Device {
+                raw,
+                id: id.id.into(),
+                kind: owned_text(kind.device_kind, kind.device_kind_size),
+                description: owned_text(text.to_string, text.to_string_size),
+                local_hardware_id: hardware.local_hardware_id.into(),
+            })
+        }
+    }
+}
+
+fn plugin_fault(message: &str) -> Error {
+    Error::new(Code::Internal, Origin::Plugin, message)
+}

@@ -1,0 +1,196 @@
+//! Memory of the host program that a plugin reads or writes.
+//!
+//! Raw addresses become these types in the C layer, which states there why they
+//! are valid; from then on they can be passed around safely.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+/// Memory that a call reads. NULL only when its size is 0.
+#[derive(Clone, Copy)]
+pub struct HostInput<'a> {
+    address: *const u8,
+    size: usize,
+    lifetime: PhantomData<&'a [u8]>,
+}
+
+impl<'a> HostInput<'a> {
+    /// The memory of a slice.
+    pub fn new(bytes: &'a [u8]) -> HostInput<'a> {
+        HostInput { address: bytes.as_ptr(), size: bytes.len(), lifetime: PhantomData }
+    }
+
+    /// The memory at an address.
+    ///
+    /// # Safety
+    /// `size` bytes at `address` are readable and nobody writes them during `'a`,
+    /// other than through a [`HostOutput`] of the same call.
+    pub unsafe fn from_raw(address: *const c_void, size: usize) -> HostInput<'a> {
+        HostInput { address: address.cast(), size, lifetime: PhantomData }
+    }
+
+    /// The first byte's address.
+    pub fn address(&self) -> *const u8 {
+        self.address
+    }
+
+    /// In bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The position of the first byte other than 0 and 1.
+    pub fn first_non_bool(&self) -> Option<usize> {
+        if self.size == 0 {
+            return None;
+        }
+        // SAFETY: the constructor's promise; the slice is gone before any output
+        // of the call is written.
+        let bytes = unsafe { std::slice::from_raw_parts(self.address, self.size) };
+        bytes.iter().position(|&byte| byte > 1)
+    }
+}
+
+/// Memory that a call writes. NULL only when its size is 0.
+pub struct HostOutput<'a> {
+    address: *mut u8,
+    size: usize,
+    lifetime: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> HostOutput<'a> {
+    /// The memory of a slice.
+    pub fn new(bytes: &'a mut [u8]) -> HostOutput<'a> {
+        HostOutput { address: bytes.as_mut_ptr(), size: bytes.len(), lifetime: PhantomData }
+    }
+
+    /// The memory at an address, which may be uninitialized.
+    ///
+    /// # Safety
+    /// `size` bytes at `address` are writable during `'a`. They may be the memory
+    /// of a [`HostInput`] of the same call: outputs are written last.
+    pub unsafe fn from_raw(address: *mut c_void, size: usize) -> HostOutput<'a> {
+        HostOutput { address: address.cast(), size, lifetime: PhantomData }
+    }
+
+    /// The first byte's address.
+    pub fn address(&self) -> *mut u8 {
+        self.address
+    }
+
+    /// In bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Copies all of `bytes`, which is as long as this memory.
+    pub fn write(&mut self, bytes: &[u8]) {
+        assert_eq!(bytes.len(), self.size, "sizes are checked before");
+        if self.size > 0 {
+            // SAFETY: the constructor's promise. `copy`, since a zero-copy view
+            // of a host's memory may be read into that same memory.
+            unsafe { std::ptr::copy(bytes.as_ptr(), self.address, self.size) };
+        }
+    }
+}
+
+/// An array in host memory whose elements lie apart: bytes from one to the next in
+/// each dimension, of any sign.
+pub struct HostStrided<'a> {
+    address: *const u8,
+    dims: &'a [i64],
+    byte_strides: &'a [i64],
+    element_size: usize,
+}
+
+impl<'a> HostStrided<'a> {
+    /// The array whose element with index 0 in every dimension is at `address`.
+    ///
+    /// # Safety
+    /// Every element is readable during `'a`; dims and strides are equally many.
+    pub unsafe fn from_raw(
+        address: *const c_void,
+        dims: &'a [i64],
+        byte_strides: &'a [i64],
+        element_size: usize,
+    ) -> HostStrided<'a> {
+        HostStrided { address: address.cast(), dims, byte_strides, element_size }
+    }
+
+    /// The elements in row-major order.
+    pub fn gather(&self) -> Vec<u8> {
+        let mut gathered = Vec::new();
+        if !self.dims.contains(&0) {
+            self.gather_from(0, 0, &mut gathered);
+        }
+        gathered
+    }
+
+    /// Appends the part of the array that begins `offset` bytes from the start and
+    /// extends over the dimensions from `dimension` on.
+    fn gather_from(&self, dimension: usize, offset: isize, gathered: &mut Vec<u8>) {
+        let Some(&size) = self.dims.get(dimension) else {
+            // SAFETY: this is an element of the array, which is readable.
+            let element =
+                unsafe { std::slice::from_raw_parts(self.address.offset(offset), self.element_size) };
+            gathered.extend_from_slice(element);
+            return;
+        };
+        for index in 0..size {
+            let offset = offset + (index * self.byte_strides[dimension]) as isize;
+            self.gather_from(dimension + 1, offset, gathered);
+        }
+    }
+}
+
+/// Memory that the host lends for longer than a call, and how to give it back.
+pub struct HostView {
+    /// The first byte.
+    pub address: *mut c_void,
+    /// Whether the plugin may write it.
+    pub writable: bool,
+    /// Called once with `user_data` when nobody uses the memory any more.
+    pub release: Option<unsafe extern "C" fn(*mut c_void)>,
+    /// What `release` gets.
+    pub user_data: *mut c_void,
+}
+
+impl HostView {
+    /// The memory, `size` bytes of it, for reading now. The host promised at least
+    /// so many.
+    pub fn as_input(&self, size: usize) -> HostInput<'_> {
+        HostInput { address: self.address.cast_const().cast(), size, lifetime: PhantomData }
+    }
+
+    /// Gives the memory back.
+    pub fn release(self) {
+        if let Some(release) = self.release {
+            // SAFETY: the host gave this function for this pointer; `self` is
+            // consumed, so it is called once.
+            unsafe { release(self.user_data) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gather(data: &[u16], start: usize, dims: &[i64], byte_strides: &[i64]) -> Vec<u16> {
+        let address = data[start..].as_ptr().cast();
+        // SAFETY: the tests name elements of `data` only.
+        let strided = unsafe { HostStrided::from_raw(address, dims, byte_strides, 2) };
+        strided.gather().chunks(2).map(|two| u16::from_ne_bytes([two[0], two[1]])).collect()
+    }
+
+    #[test]
+    fn strides_of_any_sign() {
+        let data = [0, 1, 2, 3, 4, 5];
+        assert_eq!(gather(&data, 0, &[2, 3], &[6, 2]), data);
+        assert_eq!(gather(&data, 0, &[3, 2], &[2, 6]), [0, 3, 1, 4, 2, 5]);
+        assert_eq!(gather(&data, 5, &[6], &[-2]), [5, 4, 3, 2, 1, 0]);
+        assert_eq!(gather(&data, 2, &[3], &[0]), [2, 2, 2]);
+        assert_eq!(gather(&data, 1, &[], &[]), [1]);
+        assert_eq!(gather(&data, 0, &[3, 0], &[6, 2]), [0u16; 0]);
+    }
+}

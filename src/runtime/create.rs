@@ -1,0 +1,164 @@
+//! Creates the client of a loaded plugin, with the options that it understands.
+
+use super::known_options as known;
+use crate::error::{Code, Error, Origin, Result};
+use crate::options::{Options, Value};
+use crate::pjrt::Client;
+use crate::plugin::Plugin;
+
+/// A client and what became of the options.
+pub struct Created {
+    /// The client.
+    pub client: Client,
+    /// The options that the plugin was given and knows.
+    pub in_force: Options,
+    /// Options that had no effect: the plugin does not know them.
+    pub ignored: Vec<String>,
+    /// Whether the plugin said that it runs programs in the calling thread.
+    pub is_synchronous: bool,
+}
+
+/// No plugin has an option of this name.
+const PROBE: &str = "cyxla_option_probe";
+/// How many devices a CPU client has, the one option that old CPU plugins know.
+const CPU_DEVICE_COUNT: &str = "cpu_device_count";
+
+/// Creates a client. `platform` decides the defaults; the caller's options, already
+/// checked, come over them.
+pub fn create(plugin: &Plugin, platform: &str, own_defaults: &Options, wanted: &Options) -> Result<Created> {
+    let mut options = known::defaults(platform);
+    for (key, value) in own_defaults.iter().chain(wanted.iter()) {
+        options.set(key, value.clone())?;
+    }
+    let mut attempt = Attempt { plugin, platform, wanted, options, ignored: Vec::new() };
+    if platform == "cpu" { attempt.create_cpu() } else { attempt.create(|_| false) }
+}
+
+struct Attempt<'a> {
+    plugin: &'a Plugin,
+    platform: &'a str,
+    wanted: &'a Options,
+    options: Options,
+    ignored: Vec<String>,
+}
+
+impl Attempt<'_> {
+    /// CPU plugins of before about PJRT 0.110 ignore the options that they do not
+    /// know without a word, so that `asynchronous=false` would seem to work. An
+    /// option that nobody knows tells the two kinds apart: the strict refuse it
+    /// before they make anything.
+    fn create_cpu(&mut self) -> Result<Created> {
+        self.options.set(PROBE, Value::Bool(true))?;
+        match self.create(|message| message.contains(PROBE)) {
+            Ok(created) => self.lenient(created),
+            Err(error) if error.message().contains(PROBE) => {
+                self.options.remove(PROBE);
+                self.create(|_| false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What a client of a plugin that ignores unknown options amounts to.
+    fn lenient(&mut self, mut created: Created) -> Result<Created> {
+        created.in_force.remove(PROBE);
+        created.is_synchronous = false;
+        let names: Vec<String> = created.in_force.iter().map(|(key, _)| key.to_owned()).collect();
+        for name in names.into_iter().filter(|name| name != CPU_DEVICE_COUNT) {
+            if self.wanted.get(&name).is_some() && !known::is_known(self.platform, &name) {
+                let (major, minor) = self.plugin.api.version();
+                let message = format!(
+                    "create option '{name}' is unknown: the plugin (PJRT {major}.{minor}) ignores it"
+                );
+                return Err(
+                    self.with_suggestion(Error::invalid_argument(message).parameter("options"), &name)
+                );
+            }
+            created.in_force.remove(&name);
+            created.ignored.push(name);
+        }
+        Ok(created)
+    }
+
+    /// Creates a client; leaves out defaults that the plugin says it does not know.
+    fn create(&mut self, is_final: impl Fn(&str) -> bool) -> Result<Created> {
+        loop {
+            let error = match Client::create(self.plugin.api, &self.options) {
+                Ok(client) => {
+                    let is_synchronous = self.options.get("asynchronous") == Some(&Value::Bool(false));
+                    return Ok(Created {
+                        client,
+                        in_force: self.options.clone(),
+                        ignored: std::mem::take(&mut self.ignored),
+                        is_synchronous,
+                    });
+                }
+                Err(error) => error,
+            };
+            if error.code() != Code::InvalidArgument || is_final(error.message()) {
+                return Err(self.explain(error));
+            }
+            let named = |key: &&str| names(error.message(), key);
+            let left_out = (self.options.iter().map(|(key, _)| key).find(named))
+                .filter(|key| self.wanted.get(key).is_none())
+                .map(str::to_owned);
+            let Some(left_out) = left_out else { return Err(self.explain(error)) };
+            self.options.remove(&left_out);
+            self.ignored.push(left_out);
+        }
+    }
+
+    /// Adds which option of the caller the plugin refused.
+    fn explain(&self, error: Error) -> Error {
+        let refused = self.wanted.iter().map(|(key, _)| key).find(|key| names(error.message(), key));
+        match refused {
+            Some(key) if error.code() == Code::InvalidArgument => {
+                let key = key.to_owned();
+                self.with_suggestion(error.parameter("options"), &key)
+            }
+            _ => error,
+        }
+    }
+
+    fn with_suggestion(&self, error: Error, name: &str) -> Error {
+        match known::suggestion(self.platform, name) {
+            Some(known) if known != name => error.hint(format!("did you mean '{known}'?")),
+            _ => error,
+        }
+    }
+}
+
+/// Whether a message holds a name as a word of its own.
+fn names(message: &str, name: &str) -> bool {
+    message.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
+}
+
+/// Refuses a client that reports another platform than the caller named.
+pub fn check_platform(reported: &str, wanted: &str, plugin: &Plugin) -> Result<()> {
+    let is_known = |name: &str| ["cpu", "cuda", "rocm", "tpu"].contains(&name);
+    let contradicts =
+        if wanted == "gpu" { is_known(reported) } else { is_known(wanted) || is_known(reported) };
+    if !contradicts || crate::discover::answers(reported, wanted) {
+        return Ok(());
+    }
+    let message = format!(
+        "the plugin {} is for the platform {reported}, but {wanted} was asked for",
+        plugin.path.display()
+    );
+    Err(Error::new(Code::FailedPrecondition, Origin::Caller, message)
+        .parameter("platform")
+        .hint(format!("ask for {reported}, or name a plugin for {wanted}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_whole_words() {
+        let message = "Unexpected option name passed to PJRT_Client_Create: asynchronous";
+        assert!(names(message, "asynchronous"));
+        assert!(!names(message, "async"));
+        assert!(!names("process_id_x", "process_id"));
+    }
+}

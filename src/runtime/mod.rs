@@ -1,0 +1,234 @@
+//! The process's one runtime: a plugin, its client, and what runs on it.
+
+mod buffer;
+mod create;
+mod executable;
+mod info;
+pub mod known_options;
+mod relayout;
+mod run;
+
+use std::path::{Path, PathBuf};
+
+use once_cell::sync::OnceCell;
+
+pub use buffer::Buffer;
+pub use executable::Executable;
+pub use info::{DeviceInfo, RuntimeInfo};
+
+use crate::discover::{self, Found, PluginList};
+use crate::env;
+use crate::error::{Code, Error, Origin, Result};
+use crate::options::Options;
+use crate::pjrt::{Access, Client, Device, fork};
+use crate::plugin::{Plugin, xla_flags};
+use crate::program::check_platform_name;
+
+/// The runtime: made once, never destroyed, since the plugin's threads live on.
+pub struct Runtime {
+    plugin: Plugin,
+    client: Client,
+    devices: Vec<Device>,
+    info: RuntimeInfo,
+}
+
+static RUNTIME: OnceCell<Runtime> = OnceCell::new();
+
+/// What a caller, or else the environment, asks for.
+#[derive(Default)]
+struct Request {
+    path: Option<(PathBuf, String)>,
+    platforms: Vec<String>,
+    options: Options,
+}
+
+/// Loads a plugin and creates its client, unless the process has one: then this
+/// changes nothing. Gives the details of the runtime that there is.
+///
+/// A failure leaves the process as it was. Threads that race wait for the first.
+pub fn initialize(
+    path: Option<&Path>,
+    platform: Option<&str>,
+    options: Option<&Options>,
+) -> Result<&'static RuntimeInfo> {
+    let platforms = platform.map(check_platform_name).transpose()?;
+    let path = path.map(|path| (path.to_owned(), "the caller".to_owned()));
+    get_or_create(path, platforms.into_iter().collect(), options).map(|runtime| &runtime.info)
+}
+
+/// The details of the runtime; makes the default one when there is none.
+pub fn get() -> Result<&'static RuntimeInfo> {
+    runtime(&[]).map(|runtime| &runtime.info)
+}
+
+/// Whether the process has a runtime.
+pub fn is_initialized() -> bool {
+    RUNTIME.get().is_some()
+}
+
+/// The runtime, for work to be done now; made for one of `platforms` when there is
+/// none (for any when the list is empty).
+fn runtime(platforms: &[String]) -> Result<&'static Runtime> {
+    let runtime = match RUNTIME.get() {
+        Some(runtime) => runtime,
+        None => get_or_create(None, platforms.to_vec(), None)?,
+    };
+    fork::check()?;
+    Ok(runtime)
+}
+
+fn get_or_create(
+    path: Option<(PathBuf, String)>,
+    platforms: Vec<String>,
+    options: Option<&Options>,
+) -> Result<&'static Runtime> {
+    RUNTIME.get_or_try_init(|| {
+        let request = Request::new(path, platforms, options)?;
+        fork::check()?;
+        create_runtime(request)
+    })
+}
+
+impl Request {
+    /// Fills what the caller left open from the environment: a path or platform
+    /// that the caller gives outdoes both variables that choose a plugin, and
+    /// options that the caller gives outdo the variable with options.
+    fn new(
+        path: Option<(PathBuf, String)>,
+        platforms: Vec<String>,
+        options: Option<&Options>,
+    ) -> Result<Request> {
+        let mut request = Request { path, platforms, options: options.cloned().unwrap_or_default() };
+        if request.path.is_none() {
+            let variable = env::value(env::PLUGIN).map(PathBuf::from);
+            request.path = variable.map(|path| (path, "environment variable CYXLA_PLUGIN".to_owned()));
+            if request.platforms.is_empty() {
+                if let Some(platform) = env::text(env::PLATFORM)? {
+                    request.platforms = vec![named(env::PLATFORM, check_platform_name(&platform))?];
+                }
+            }
+        }
+        if options.is_none() {
+            if let Some(text) = env::text(env::OPTIONS)? {
+                named(env::OPTIONS, request.options.parse(&text))?;
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// Says of an error that a variable is its cause.
+fn named<T>(variable: &str, result: Result<T>) -> Result<T> {
+    result.map_err(|error| {
+        error
+            .map_message(|message| format!("environment variable {variable}: {message}"))
+            .with("origin", "system")
+    })
+}
+
+fn create_runtime(request: Request) -> Result<Runtime> {
+    let Request { path, platforms, options } = request;
+    match path {
+        Some((path, origin)) => {
+            let declared = match &platforms[..] {
+                [platform] => Some(platform.as_str()),
+                _ => None,
+            };
+            load(&path, origin, declared, &platforms, &Options::new(), &options)
+        }
+        None => {
+            let list = discover::find();
+            let found = list.choose(&platforms).ok_or_else(|| none_found(&list, &platforms))?;
+            let Found { path, origin, platform, .. } = found;
+            load(path, origin.clone(), Some(platform), &platforms, &found.options, &options)
+        }
+    }
+}
+
+/// Loads one plugin. `declared` is the platform that it is said to be for;
+/// `wanted` are those that will do.
+fn load(
+    path: &Path,
+    origin: String,
+    declared: Option<&str>,
+    wanted: &[String],
+    own_defaults: &Options,
+    options: &Options,
+) -> Result<Runtime> {
+    if let Some(declared) = declared {
+        // Before anything is loaded: a wrong value needs no plugin to be wrong.
+        known_options::checked(declared, options)?;
+    }
+    xla_flags::check(path)?;
+    let plugin = Plugin::load(path)?;
+    let with_path = |error: Error| error.with("plugin.path", plugin.path.to_string_lossy());
+    let platform = match declared.filter(|&declared| declared != "gpu") {
+        Some(declared) => declared.to_owned(),
+        None => guess_platform(&plugin),
+    };
+    let checked = known_options::checked(&platform, options)?;
+    let mut made = create::create(&plugin, &platform, own_defaults, &checked).map_err(with_path)?;
+    let reported = made.client.platform_name().map_err(with_path)?.to_lowercase();
+    let fits = |wanted: &String| create::check_platform(&reported, wanted, &plugin);
+    if let Some(first) = wanted.first().filter(|_| !wanted.iter().any(|wanted| fits(wanted).is_ok())) {
+        fits(first).map_err(with_path)?;
+    }
+    let version = made.client.platform_version().map_err(with_path)?;
+    let devices = made.client.devices().map_err(with_path)?;
+    if devices.is_empty() {
+        let message = "the plugin's client has no devices";
+        return Err(with_path(Error::new(Code::FailedPrecondition, Origin::Plugin, message)));
+    }
+    let is_synchronous = made.is_synchronous && reported == "cpu";
+    made.client.set_access(Access { in_place: reported == "cpu", synchronous: is_synchronous });
+    let info = RuntimeInfo::new(
+        &plugin,
+        origin,
+        reported,
+        version,
+        is_synchronous,
+        &devices,
+        &made.in_force,
+        &made.ignored,
+    );
+    Ok(Runtime { client: made.client, devices, info, plugin })
+}
+
+/// The platform that a plugin is most likely for, as long as it has no client to
+/// ask: it decides the defaults, of which the plugin takes those that it knows.
+fn guess_platform(plugin: &Plugin) -> String {
+    if plugin.attributes.iter().any(|attribute| attribute.name == "cuda_version") {
+        return "cuda".into();
+    }
+    let name = plugin.file_name().to_string_lossy().to_lowercase();
+    let known = [("cuda", "cuda"), ("rocm", "rocm"), ("tpu", "tpu"), ("gpu", "cuda")];
+    known.iter().find(|(part, _)| name.contains(part)).map_or("cpu", |(_, platform)| platform).into()
+}
+
+fn none_found(list: &PluginList, platforms: &[String]) -> Error {
+    let what = match platforms {
+        [] => "no usable PJRT plugin was found".to_owned(),
+        platforms => format!("no usable PJRT plugin for {} was found", platforms.join(" or ")),
+    };
+    let mut message = format!("{what}; searched: {}", list.searched.join("; "));
+    for found in &list.plugins {
+        let reason = found.problem.as_deref().unwrap_or("it is for another platform");
+        message += &format!("; found {} ({}): {reason}", found.path.display(), found.platform);
+    }
+    for failure in &list.failures {
+        message += &format!("; {}: {}", failure.subject, failure.problem);
+    }
+    Error::new(Code::NotFound, Origin::System, message)
+        .hint("install a plugin with `cyxla install cpu`, or set CYXLA_PLUGIN to the path of one")
+}
+
+impl Runtime {
+    /// The device at a position.
+    fn device(&self, position: usize) -> Result<&Device> {
+        self.devices.get(position).ok_or_else(|| {
+            let count = self.devices.len();
+            let message = format!("device {position} does not exist; there are {count}, counted from 0");
+            Error::invalid_argument(message).parameter("device")
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs a program on host memory: in, out, one call.
+
+use smallvec::SmallVec;
+
+use super::Executable;
+use super::executable::Inner;
+use super::relayout::to_row_major;
+use crate::compile::TensorSpec;
+use crate::dtype::{ArrayType, DType};
+use crate::error::{Error, Result};
+use crate::pjrt::{
+    ArraySpec, BorrowedBuffer, Buffer, BufferRef, HostInput, HostOutput, INLINE, Layout, fork,
+};
+
+impl Executable {
+    /// Runs the program on host memory and waits for the results.
+    pub fn run_on_host(&self, inputs: &[HostInput<'_>], outputs: &mut [HostOutput<'_>]) -> Result<()> {
+        let executable = &*self.0;
+        fork::check()?;
+        self.check_counts(inputs.len(), outputs.len())?;
+        check_inputs(inputs, self.inputs())?;
+        check_outputs(outputs, self.outputs())?;
+
+        let arguments = borrow_all(executable, inputs)?;
+        let list: SmallVec<[BufferRef<'_>; INLINE]> =
+            arguments.iter().map(BorrowedBuffer::as_argument).collect();
+        let notify = !executable.runtime.info.is_synchronous;
+        let (results, ended) = executable.loaded.execute(&list, outputs.len(), notify)?;
+        if let Some(ended) = ended {
+            ended.wait()?;
+        }
+        let layouts = executable.layouts(&results)?;
+        for (index, output) in outputs.iter_mut().enumerate() {
+            read(&results[index], &self.outputs()[index], &layouts[index], output)?;
+        }
+        // Results go before the arguments whose memory they may have taken over.
+        drop(results);
+        Ok(())
+    }
+
+    /// The same on slices.
+    pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<()> {
+        let inputs: Vec<HostInput<'_>> = inputs.iter().map(|bytes| HostInput::new(bytes)).collect();
+        let mut outputs: Vec<HostOutput<'_>> =
+            outputs.iter_mut().map(|bytes| HostOutput::new(bytes)).collect();
+        self.run_on_host(&inputs, &mut outputs)
+    }
+}
+
+fn borrow_all<'a>(
+    executable: &Inner,
+    inputs: &[HostInput<'a>],
+) -> Result<SmallVec<[BorrowedBuffer<'a>; INLINE]>> {
+    let specs = &executable.signature.inputs;
+    let borrow = |(input, spec): (&HostInput<'a>, &TensorSpec)| {
+        let spec = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
+        executable.runtime.client.borrow_from_host(*input, spec, executable.target())
+    };
+    inputs.iter().zip(specs).map(borrow).collect()
+}
+
+fn check_inputs(inputs: &[HostInput<'_>], specs: &[TensorSpec]) -> Result<()> {
+    for (index, (input, spec)) in inputs.iter().zip(specs).enumerate() {
+        if input.size() != spec.host_size() {
+            return Err(wrong_size("argument", index, spec, input.size()).parameter("input_sizes"));
+        }
+        if spec.dtype == DType::PRED {
+            check_bools(input).map_err(|error| {
+                error
+                    .map_message(|message| format!("argument {index}, {}: {message}", spec.array_type()))
+                    .parameter("inputs")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn check_outputs(outputs: &[HostOutput<'_>], specs: &[TensorSpec]) -> Result<()> {
+    for (index, (output, spec)) in outputs.iter().zip(specs).enumerate() {
+        if output.size() != spec.host_size() {
+            return Err(wrong_size("result", index, spec, output.size()).parameter("output_sizes"));
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn wrong_size(what: &str, index: usize, spec: &TensorSpec, got: usize) -> Error {
+    let (array_type, expected) = (spec.array_type(), spec.host_size());
+    Error::invalid_argument(format!("{what} {index} is {array_type} and takes {expected} bytes, got {got}"))
+}
+
+/// An error unless every byte is 0 or 1: plugins disagree on what other values
+/// mean, and abort where one decides a branch.
+pub(super) fn check_bools(input: &HostInput<'_>) -> Result<()> {
+    match input.first_non_bool() {
+        None => Ok(()),
+        Some(position) => {
+            let message = format!("element {position} of a pred array is neither 0 nor 1");
+            Err(Error::invalid_argument(message).hint("store booleans as bytes of value 0 and 1"))
+        }
+    }
+}
+
+/// Copies a result to host memory in row-major order.
+fn read(result: &Buffer, spec: &TensorSpec, layout: &Layout, output: &mut HostOutput<'_>) -> Result<()> {
+    copy_row_major(result, ArrayType(spec.dtype, &spec.dims), layout, output)
+}
+
+/// Copies an array to host memory in row-major order, whatever its own order is.
+/// `output` has the array's size.
+pub(super) fn copy_row_major(
+    buffer: &Buffer,
+    array: ArrayType<'_>,
+    layout: &Layout,
+    output: &mut HostOutput<'_>,
+) -> Result<()> {
+    let ArrayType(dtype, dims) = array;
+    if output.size() == 0 {
+        return Ok(());
+    }
+    let row_major = layout.is_row_major(dims);
+    // Types narrower than a byte are packed in a way that only the plugin knows.
+    if !dtype.is_sub_byte() && !layout.is_tiled {
+        if let Some(bytes) = buffer.bytes(output.size())? {
+            if row_major {
+                output.write(bytes);
+            } else {
+                output.write(&to_row_major(bytes, dims, layout, dtype.host_size()));
+            }
+            return Ok(());
+        }
+    }
+    if row_major {
+        return buffer.copy_to_host(output, None);
+    }
+    if layout.is_tiled {
+        return buffer.copy_to_host(output, Some(dims.len()));
+    }
+    // Some plugins ignore the order that is asked for; in their own they agree.
+    let mut bytes = vec![0; output.size()];
+    buffer.copy_to_host(&mut HostOutput::new(&mut bytes), None)?;
+    output.write(&to_row_major(&bytes, dims, layout, dtype.host_size()));
+    Ok(())
+}
