@@ -55,6 +55,10 @@ impl LoadedExecutable {
         args.loaded_executable = self.raw;
         // SAFETY: the executable is alive.
         unsafe { call!(self.api, PJRT_LoadedExecutable_GetExecutable, &mut args) }?;
+        if args.executable.is_null() {
+            let message = "the plugin returned no description of an executable, and no error either";
+            return Err(Error::new(Code::Internal, Origin::Plugin, message));
+        }
         Ok(Executable { loaded: self, raw: args.executable })
     }
 

@@ -4,6 +4,7 @@ mod elf;
 mod path;
 pub mod xla_flags;
 
+use std::error::Error as _;
 use std::ffi::{CStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -64,7 +65,8 @@ fn open(path: &Path) -> Result<Library> {
     // the caller named the file. RTLD_LOCAL keeps its symbols from other
     // libraries, RTLD_NODELETE keeps it mapped.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL | libc::RTLD_NODELETE) }.map_err(|error| {
-        let reason = error.to_string();
+        // The error's own text is only "dlopen failed"; the loader's is its source.
+        let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
         let message = format!("cannot load {}: {reason}", path.display());
         let error = Error::new(Code::FailedPrecondition, Origin::Loader, message);
         if reason.contains("cannot open shared object file") {

@@ -48,7 +48,9 @@ impl Program {
     fn new(mut code: Vec<u8>, format: Format, platform: Option<&str>) -> Result<Program> {
         let platforms = platform.map(check_platform_name).transpose()?;
         detect::check(&code, format)?;
-        // Plugins read text up to a NUL, whatever size they are told.
+        // Plugins read text up to a NUL, whatever size they are told. Reserved
+        // exactly: a program can be large, and pushing might double its memory.
+        code.reserve_exact(1);
         code.push(0);
         Ok(Program { code, platforms: platforms.into_iter().collect() })
     }

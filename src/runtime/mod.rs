@@ -51,6 +51,9 @@ pub fn initialize(
     platform: Option<&str>,
     options: Option<&Options>,
 ) -> Result<&'static RuntimeInfo> {
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(&runtime.info);
+    }
     let platforms = platform.map(check_platform_name).transpose()?;
     let path = path.map(|path| (path.to_owned(), "the caller".to_owned()));
     get_or_create(path, platforms.into_iter().collect(), options).map(|runtime| &runtime.info)
@@ -85,7 +88,14 @@ fn get_or_create(
     RUNTIME.get_or_try_init(|| {
         let request = Request::new(path, platforms, options)?;
         fork::check()?;
-        create_runtime(request)
+        let created = create_runtime(request);
+        match &created {
+            // Options that the caller did not give are the variable's.
+            Err(error) if options.is_none() && error.detail("parameter") == Some("options") => {
+                named(env::OPTIONS, created)
+            }
+            _ => created,
+        }
     })
 }
 
