@@ -33,11 +33,17 @@ pub unsafe fn call<Args>(
     } else {
         // SAFETY: by contract the struct begins with its own size.
         let given = unsafe { args.cast::<usize>().read() };
-        check_size(names.1, struct_size, given)
-            .and_then(|()| errors::scripted(names.0))
-            // SAFETY: the struct was just seen to be as large as the type, and is the
-            // caller's alone during the call.
-            .and_then(|()| body(unsafe { &mut *args }))
+        check_size(names.1, struct_size, given).and_then(|()| {
+            let scripted = errors::scripted(names.0);
+            // An object that outlived its destruction could not be destroyed again,
+            // and a caller would wait in vain for the memory that it holds.
+            if scripted.is_ok() || names.0.ends_with("_Destroy") {
+                // SAFETY: the struct was just seen to be as large as the type, and is
+                // the caller's alone during the call.
+                body(unsafe { &mut *args })?;
+            }
+            scripted
+        })
     };
     match outcome {
         Ok(()) => std::ptr::null_mut(),

@@ -23,7 +23,7 @@
 //! | `api_major=N`, `api_minor=N` | the version in the table (0.115) |
 //! | `slots=N` | length of the table; every slot of this library's table behind it is poison that crashes when called (138) |
 //! | `lack=FUNCTION` | this slot is NULL; may be given several times |
-//! | `fail=FUNCTION` | this function returns an error; may be given several times |
+//! | `fail=FUNCTION` | this function returns an error, and does nothing unless it destroys something; may be given several times |
 //! | `fail_code=N` | the code of that error (13) |
 //! | `async` | executions run on a thread of their own unless the client was made with `asynchronous=false` and knows it |
 //! | `always_async` | executions run on a thread of their own, whatever the client was told |
