@@ -3,6 +3,7 @@
 
 mod bytecode;
 mod detect;
+mod tensors;
 mod text;
 
 use std::path::Path;
