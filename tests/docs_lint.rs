@@ -204,3 +204,50 @@ fn each_missing_part_is_found() {
         assert!(!problems_in(&source).is_empty(), "`{part}` replaced by `{instead}` was accepted");
     }
 }
+
+/// The sources below a folder, as one text. String literals that go on in the
+/// next line are joined.
+fn all_sources(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).expect("a source folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            text += &all_sources(&path);
+        } else {
+            text += &fs::read_to_string(&path).expect("a source file");
+        }
+    }
+    text
+}
+
+/// The messages that a page of errors quotes: what stands in backticks in the
+/// first column of its tables.
+fn quoted_messages(page: &str) -> Vec<&str> {
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.flat_map(|row| row.split(" | ").next().unwrap_or_default().split('`').step_by(2)).collect()
+}
+
+/// The parts of a quoted message that do not stand in the sources.
+fn missing_parts<'a>(message: &'a str, sources: &str) -> Vec<&'a str> {
+    let parts = message.split('…').map(|part| part.trim_matches([' ', ',', ';', ':', '.', '\'', '(', ')']));
+    parts.filter(|part| !sources.contains(part)).collect()
+}
+
+#[test]
+fn the_page_of_errors_quotes_the_sources() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/errors.md")).expect("docs/errors.md");
+    let sources = all_sources(&root.join("src"));
+    let messages = quoted_messages(&page);
+    assert!(messages.len() > 40, "only {} messages found", messages.len());
+    for message in messages {
+        assert_eq!(missing_parts(message, &sources), Vec::<&str>::new(), "of `{message}` in docs/errors.md");
+    }
+}
+
+#[test]
+fn a_message_that_no_source_has_is_found() {
+    let page = "| `it is …, not …`; `another` | CODE | Use `none` of it. |\n";
+    assert_eq!(quoted_messages(page), ["it is …, not …", "another"]);
+    assert_eq!(missing_parts("it is …, never …", "\"it is {a}, not {b}\""), ["never"]);
+}
