@@ -90,7 +90,7 @@ fn wrong_count(given: usize, inputs: &[TensorSpec]) -> Error {
     Error::invalid_argument(message).hint(listed(inputs))
 }
 
-/// The inputs in words: "its inputs are a f32[4], s32[]".
+/// The inputs in words: `a f32[4], s32[]`.
 fn listed(inputs: &[TensorSpec]) -> String {
     if inputs.is_empty() {
         return "it takes no inputs".to_owned();
@@ -120,7 +120,10 @@ fn check(index: usize, array: &Array, spec: &TensorSpec) -> Result<()> {
             Some(dtype) => ArrayType(dtype, &array.dims).to_string(),
             None => format!("{}{:?}", array.type_name(), array.dims).replace(' ', ""),
         };
-        let message = format!("argument {index}{named} must be {}, got {got} from {file}", spec.array_type());
+        let message = format!(
+            "argument {index}{named}: the program expects {}, got {got} from {file}",
+            spec.array_type()
+        );
         let error = Error::invalid_argument(message);
         return Err(if array.dims == spec.dims { error.hint(conversion(spec.dtype)) } else { error });
     }

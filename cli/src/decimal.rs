@@ -2,19 +2,24 @@
 
 use crate::element::{Precision, Real};
 
-/// Digits after the point; more are rounded away.
-const PLACES: usize = 8;
+/// Digits after the point in an array; more are rounded away.
+pub const IN_ARRAY: usize = 8;
+/// Digits after the point for a number that stands alone: all that there are.
+pub const ALONE: usize = usize::MAX;
 
-/// The shortest decimal that means this number in its own format.
+/// The shortest decimal that means this number in its own format. Formats that
+/// NumPy lacks have so few digits that it would mislead (448, the largest number
+/// of f8e4m3fn, would be 450); they get six digits, as Python prints them.
 pub fn shortest(real: &Real) -> f64 {
     match real.precision {
         Precision::Double => real.value,
         Precision::Single => (real.value as f32).to_string().parse().unwrap_or(real.value),
-        Precision::Narrow(tolerance) => (0..17)
+        Precision::Half(tolerance) => (0..17)
             .map(|places| format!("{:.*e}", places, real.value))
             .filter_map(|text| text.parse::<f64>().ok())
             .find(|guess| (guess - real.value).abs() < tolerance)
             .unwrap_or(real.value),
+        Precision::Narrow => format!("{:.5e}", real.value).parse().unwrap_or(real.value),
     }
 }
 
@@ -25,12 +30,14 @@ pub fn need_exponents(reals: &[Real]) -> bool {
     most > 0.0 && (most >= 1e8 || least < 1e-4 || most / least > 1000.0)
 }
 
-/// Numbers as text of one width, points below each other.
-pub fn column(reals: &[Real]) -> Vec<String> {
+/// Numbers as text of one width, points below each other, with at most so many
+/// digits after the point.
+pub fn column(reals: &[Real], places: usize) -> Vec<String> {
     let parts: Vec<Parts> = if need_exponents(reals) {
-        reals.iter().map(exponential).collect()
+        let places = reals.iter().map(|real| exponential_places(real).min(places)).max();
+        reals.iter().map(|real| exponential(real, places.unwrap_or(0))).collect()
     } else {
-        reals.iter().map(positional).collect()
+        reals.iter().map(|real| positional(real, places)).collect()
     };
     let numbers = || parts.iter().filter(|part| !part.special);
     let before = numbers().map(|part| part.before.len()).max().unwrap_or(0);
@@ -44,12 +51,10 @@ pub fn column(reals: &[Real]) -> Vec<String> {
             if part.special {
                 return format!("{:>1$}", part.before, width + point + after + ends);
             }
-            // After an exponent nothing may be padded, so zeros go before it.
-            let fill = if ends > 0 { "0" } else { " " };
-            let fill = fill.repeat(after - part.after.len());
+            let fill = " ".repeat(after - part.after.len());
             let (mark, power) = part.exponent.split_at(part.exponent.len().min(2));
             let power = format!("{power:0>0$}", ends.saturating_sub(2));
-            format!("{:>width$}.{}{fill}{mark}{power}", part.before, part.after)
+            format!("{:>width$}.{}{mark}{power}{fill}", part.before, part.after)
         })
         .collect()
 }
@@ -77,11 +82,11 @@ fn special(real: &Real) -> Option<Parts> {
     Some(Parts { before: word.to_owned(), after, exponent, special: true })
 }
 
-fn positional(real: &Real) -> Parts {
+fn positional(real: &Real, most: usize) -> Parts {
     special(real).unwrap_or_else(|| {
         let short = format!("{}", shortest(real));
         let places = short.split_once('.').map_or(0, |(_, after)| after.len());
-        let text = if places > PLACES { format!("{:.PLACES$}", real.value) } else { short };
+        let text = if places > most { format!("{:.most$}", real.value) } else { short };
         let (before, after) = text.split_once('.').unwrap_or((&text, ""));
         Parts {
             before: before.to_owned(),
@@ -92,12 +97,18 @@ fn positional(real: &Real) -> Parts {
     })
 }
 
-fn exponential(real: &Real) -> Parts {
+/// Digits after the point that the shortest form with an exponent has.
+fn exponential_places(real: &Real) -> usize {
+    let short = format!("{:e}", shortest(real));
+    let digits = short.split('e').next().unwrap_or_default();
+    digits.split_once('.').map_or(0, |(_, after)| after.len())
+}
+
+/// With exactly so many digits after the point, so that columns need no filling
+/// with zeros that the number may not have.
+fn exponential(real: &Real, places: usize) -> Parts {
     special(real).unwrap_or_else(|| {
-        let short = format!("{:e}", shortest(real));
-        let places = short.split(['.', 'e']).nth(1).map_or(0, str::len);
-        let long = short.contains('.') && places > PLACES;
-        let text = if long { format!("{:.PLACES$e}", real.value) } else { short };
+        let text = format!("{:.places$e}", real.value);
         let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
         let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
         let (sign, power) = match power.strip_prefix('-') {
@@ -106,7 +117,7 @@ fn exponential(real: &Real) -> Parts {
         };
         Parts {
             before: before.to_owned(),
-            after: after.trim_end_matches('0').to_owned(),
+            after: after.to_owned(),
             exponent: format!("e{sign}{power:0>2}"),
             special: false,
         }
@@ -122,7 +133,7 @@ mod tests {
     }
 
     fn joined(values: &[f64]) -> String {
-        column(&doubles(values)).join(" ")
+        column(&doubles(values), IN_ARRAY).join(" ")
     }
 
     #[test]
@@ -143,9 +154,12 @@ mod tests {
     fn a_number_is_as_short_as_its_format_allows() {
         let single = Real { value: f64::from(0.1f32), precision: Precision::Single };
         assert_eq!(shortest(&single), 0.1);
-        // 0.1 in bf16 is 0.10009765625, a step there is 2^-11.
-        let narrow = Precision::Narrow(2f64.powi(-12));
-        assert_eq!(shortest(&Real { value: 0.10009765625, precision: narrow }), 0.1);
+        // 0.1 in f16 is 0.0999755859375, a step there is 2^-14.
+        let half = Precision::Half(2f64.powi(-15));
+        assert_eq!(shortest(&Real { value: 0.0999755859375, precision: half }), 0.1);
+        let narrow = Precision::Narrow;
+        assert_eq!(shortest(&Real { value: 448.0, precision: narrow }), 448.0);
+        assert_eq!(shortest(&Real { value: 0.10009765625, precision: narrow }), 0.100098);
         assert_eq!(shortest(&Real { value: 0.1, precision: Precision::Double }), 0.1);
     }
 }

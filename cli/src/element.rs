@@ -11,21 +11,23 @@ pub enum Element {
     Complex(Real, Real),
 }
 
-/// A real number and half the distance to its neighbours in its own format:
-/// any decimal that is closer than that means this number.
+/// A real number, and in which format it is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Real {
     pub value: f64,
     pub precision: Precision,
 }
 
-/// In which format a real number is stored.
+/// How exactly a format stores numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Precision {
     Double,
     Single,
-    /// A narrower one, with half the distance to the next number.
-    Narrow(f64),
+    /// With half the distance to the next number: any decimal that is closer
+    /// means this number.
+    Half(f64),
+    /// One that NumPy lacks.
+    Narrow,
 }
 
 /// What a bit pattern of a narrow float means at the top of its range.
@@ -126,13 +128,13 @@ fn narrow(dtype: DType, pattern: u64) -> Option<Real> {
         _ => (implicit * 2f64.powi(mantissa_bits as i32) + mantissa) * step,
     };
     let value = if negative && !value.is_nan() { -value } else { value };
-    Some(Real { value, precision: Precision::Narrow(step / 2.0) })
+    let half = dtype == DType::F16;
+    Some(Real { value, precision: if half { Precision::Half(step / 2.0) } else { Precision::Narrow } })
 }
 
 fn power_of_two(pattern: u64) -> Real {
     let value = if pattern == 255 { f64::NAN } else { 2f64.powi(pattern as i32 - 127) };
-    // The next number below is half of it, a quarter of it away from the middle.
-    Real { value, precision: Precision::Narrow(value / 4.0) }
+    Real { value, precision: Precision::Narrow }
 }
 
 #[cfg(test)]

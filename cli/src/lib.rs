@@ -6,6 +6,7 @@
 //! | `console` | standard output, errors, `--json` |
 //! | `commands` | one file a subcommand |
 //! | `supervise` | loads a plugin in a child process that may die |
+//! | `quiet` | keeps a plugin's progress messages off the terminal |
 //! | `npy` | reads and writes `.npy` files |
 //! | `arguments` | which file goes to which input, and whether it fits |
 //! | `element`, `decimal`, `summary` | values of every element type, printed as NumPy prints them |
@@ -22,6 +23,7 @@ mod element;
 mod error_json;
 pub mod install;
 mod npy;
+mod quiet;
 mod summary;
 mod supervise;
 mod table;
@@ -36,6 +38,9 @@ use console::Console;
 /// Runs the command with the process's arguments.
 pub fn main() -> ExitCode {
     let args = Args::parse();
+    if matches!(args.command, Command::Run(_)) {
+        quiet::this_process();
+    }
     let mut console = match Console::take(args.json) {
         Ok(console) => console,
         Err(error) => return console::report_without_output(&error),

@@ -31,7 +31,8 @@ pub fn text(dtype: DType, dims: &[i64], bytes: &[u8]) -> String {
     let Some(elements) = elements else {
         return "(no values)".to_owned();
     };
-    let mut words = words(&elements).into_iter();
+    let places = if dims.is_empty() { decimal::ALONE } else { decimal::IN_ARRAY };
+    let mut words = words(&elements, places).into_iter();
     let mut layout = Layout { dims: &dims, large, words: &mut words };
     cut(&layout.axis(0, 1, LINE_WIDTH))
 }
@@ -92,7 +93,7 @@ fn shown_indices(dims: &[usize], large: bool) -> Vec<usize> {
 }
 
 /// Elements as words of one width.
-fn words(elements: &[Element]) -> Vec<String> {
+fn words(elements: &[Element], places: usize) -> Vec<String> {
     let mut reals = Vec::new();
     let mut imaginaries = Vec::new();
     let mut plain = Vec::new();
@@ -109,10 +110,10 @@ fn words(elements: &[Element]) -> Vec<String> {
         }
     }
     if !imaginaries.is_empty() {
-        return complex(&decimal::column(&reals), &decimal::column(&imaginaries));
+        return complex(&decimal::column(&reals, places), &decimal::column(&imaginaries, places));
     }
     if !reals.is_empty() {
-        return decimal::column(&reals);
+        return decimal::column(&reals, places);
     }
     let width = plain.iter().map(String::len).max().unwrap_or(0);
     plain.iter().map(|word| format!("{word:>width$}")).collect()

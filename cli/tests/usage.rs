@@ -1,0 +1,112 @@
+//! The command line itself: help, exit codes, `plugins`.
+
+mod support;
+
+use std::fs;
+use std::process::Stdio;
+
+use support::{cyxla, run, stderr, stdout, success_json};
+
+#[test]
+fn the_version_and_the_help_are_printed() {
+    let output = run(["--version"]);
+    assert_eq!(stdout(&output), format!("cyxla {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(output.status.code(), Some(0));
+    for (arguments, words) in [
+        (vec!["--help"], vec!["run", "info", "plugins", "install", "Exit codes"]),
+        (vec!["run", "--help"], vec!["--input", "--output", "outputs.json"]),
+        (vec!["info", "--help"], vec!["--timeout", "--platform", "KEY=VALUE"]),
+        (vec!["install", "--help"], vec!["0.115", "0.106", "0.81", "--wheel", "CYXLA_PYTHON"]),
+    ] {
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(0));
+        for word in words {
+            assert!(stdout(&output).contains(word), "{arguments:?} lacks {word}");
+        }
+    }
+    assert!(!stdout(&run(["--help"])).contains("  load"), "a subcommand for the command alone");
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    for arguments in [
+        vec![],
+        vec!["frobnicate"],
+        vec!["run"],
+        vec!["run", "x", "--nonsense"],
+        vec!["info", "-o", "novalue"],
+        vec!["info", "-o", "=value"],
+        vec!["info", "--timeout", "0"],
+        vec!["install"],
+        vec!["install", "cuda"],
+        vec!["install", "cpu", "--version", "0.1"],
+    ] {
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert!(!stderr(&output).is_empty(), "{arguments:?}");
+    }
+    let text = stderr(&run(["install", "cuda"]));
+    assert!(text.contains("jax-cuda13-pjrt"), "{text}");
+}
+
+#[test]
+fn no_plugins_is_no_error_and_says_what_to_do() {
+    let output = run(["plugins"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).contains("cyxla install cpu"), "{}", stdout(&output));
+    let expected = serde_json::json!({"plugins": [], "problems": []});
+    assert_eq!(success_json(&run(["plugins", "--json"])), expected);
+}
+
+#[test]
+fn plugins_are_listed_with_their_problems() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("cyxla/plugins");
+    for (name, manifest) in [
+        ("cpu-0.9", r#"{"format": 1, "platform": "cpu", "library": "p.so", "version": "0.9"}"#),
+        ("cpu-0.10", r#"{"format": 1, "platform": "cpu", "library": "p.so", "version": "0.10"}"#),
+        ("broken", "{"),
+        (".tmp-cpu-0.11-1", "{"),
+    ] {
+        fs::create_dir_all(folder.join(name)).unwrap();
+        fs::write(folder.join(name).join("plugin.json"), manifest).unwrap();
+    }
+    fs::write(folder.join("cpu-0.9/p.so"), "x").unwrap();
+    let list =
+        |arguments: &[&str]| cyxla().args(arguments).env("XDG_DATA_HOME", home.path()).output().unwrap();
+    let value = success_json(&list(&["plugins", "--json"]));
+    let plugins = value["plugins"].as_array().unwrap();
+    assert_eq!(plugins.len(), 2, "{value}");
+    let keys = ["is_default", "options", "origin", "path", "platform", "problem", "version"];
+    for plugin in plugins {
+        let has: Vec<_> = plugin.as_object().unwrap().keys().collect();
+        assert_eq!(has, keys);
+    }
+    assert_eq!(plugins[0]["version"], "0.10");
+    assert!(plugins[0]["problem"].is_string(), "its library is missing: {value}");
+    assert_eq!(plugins[0]["is_default"], false);
+    assert_eq!(plugins[1]["problem"], serde_json::Value::Null);
+    assert_eq!(plugins[1]["is_default"], true);
+    assert_eq!(plugins[1]["path"], folder.join("cpu-0.9/p.so").to_str().unwrap());
+    let problems = value["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 1, "{value}");
+    assert!(problems[0]["subject"].as_str().unwrap().contains("broken"), "{value}");
+    assert!(problems[0]["problem"].is_string());
+
+    let text = stdout(&list(&["plugins"]));
+    assert!(text.lines().any(|line| line.starts_with("*  cpu") && line.contains("0.9")), "{text}");
+    assert!(text.contains("Problems:") && text.contains("broken"), "{text}");
+}
+
+#[test]
+fn a_closed_or_full_standard_output_does_no_harm() {
+    let mut child = cyxla().arg("plugins").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = cyxla().arg("plugins").stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).starts_with("cyxla: cannot write to standard output"), "{}", stderr(&output));
+}
