@@ -40,14 +40,14 @@ const fn step(name: &'static str, run: fn(&Project) -> Result<()>) -> Step {
 
 /// The steps, in an order that fails early and builds each thing once.
 const STEPS: &[Step] = &[
-    step("format", rust::format),
+    Step { tools: &[&tools::RUSTFMT], ..step("format", rust::format) },
     step("header up to date", header::check),
-    Step { needs: &[], tools: &[&tools::PIP], ..step("licences of dependencies", rust::licences) },
+    Step { tools: &[&tools::PIP], ..step("licences of dependencies", rust::licences) },
     step("rust version of dependencies", rust::rust_version),
     Step { tools: &[&tools::CC, &tools::LIBC_HEADERS], ..step(BUILD, Project::build_release) },
     Step { needs: &[BUILD], tools: &[&tools::NM], ..step("shape of the library", library::shape) },
     Step { needs: &[BUILD], tools: &[&tools::NM], ..step("exported symbols", library::symbols) },
-    Step { tools: &[&tools::LIBCLANG], ..step("clippy", rust::clippy) },
+    Step { tools: &[&tools::CLIPPY, &tools::LIBCLANG], ..step("clippy", rust::clippy) },
     step("rust documentation", rust::documentation),
     Step { needs: &[BUILD], tools: &[&tools::PYTHON, &tools::PIP], ..step(PLUGINS, plugins::ensure) },
     Step { tools: &[&tools::LIBCLANG], ..step(TEST_BUILD, rust::test_build) },
@@ -55,7 +55,6 @@ const STEPS: &[Step] = &[
     Step { needs: &[PLUGINS, TEST_BUILD], ..step("tests on PJRT 0.81", rust::tests_0_81) },
     Step { needs: &[PLUGINS, TEST_BUILD], ..step("tests on PJRT 0.106", rust::tests_0_106) },
     Step { needs: &[PLUGINS, TEST_BUILD], ..step("tests on PJRT 0.115", rust::tests_0_115) },
-    Step { tools: &[&tools::GCC, &tools::GXX, &tools::CLANG], ..step("header alone", c::header_alone) },
     Step {
         needs: &[BUILD],
         tools: &[&tools::CMAKE, &tools::MAKE, &tools::GCC, &tools::GXX, &tools::PKG_CONFIG],
@@ -71,21 +70,16 @@ const STEPS: &[Step] = &[
     Step { needs: &[PACKAGE, PLUGINS], ..step("program of the README", c::readme_program) },
     Step {
         needs: &[PACKAGE, PLUGINS, TEST_BUILD],
-        tools: &[&tools::GCC],
+        tools: &[&tools::GCC, &tools::GXX, &tools::VALGRIND],
         ..step("C tests, gcc", c::tests_gcc)
     },
     Step {
         slow: true,
         needs: &[PACKAGE, PLUGINS, TEST_BUILD],
-        tools: &[&tools::CLANG],
+        tools: &[&tools::CLANG, &tools::VALGRIND],
         ..step("C tests, clang", c::tests_clang)
     },
-    Step {
-        slow: true,
-        needs: &["C tests, gcc"],
-        tools: &[&tools::VALGRIND],
-        ..step("C tests under valgrind", c::tests_valgrind)
-    },
+    Step { slow: true, needs: &["C tests, gcc"], ..step("C tests under valgrind", c::tests_valgrind) },
     Step {
         slow: true,
         needs: &[PACKAGE, PLUGINS],

@@ -9,15 +9,13 @@ use crate::project::Project;
 use crate::tools;
 
 pub fn format(project: &Project) -> Result<()> {
-    process::run(project.cargo().args(["fmt", "--all", "--check"])).map_err(|error| {
-        format!("{error}; run `cargo fmt --all` (rustup component add rustfmt, if there is none)")
-    })
+    process::run(project.cargo().args(["fmt", "--all", "--check"]))
+        .map_err(|error| format!("{error}; `cargo fmt --all` puts it right"))
 }
 
 pub fn clippy(project: &Project) -> Result<()> {
     let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     process::run(project.cargo().args(arguments))
-        .map_err(|error| format!("{error} (rustup component add clippy, if there is none)"))
 }
 
 pub fn documentation(project: &Project) -> Result<()> {
