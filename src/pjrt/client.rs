@@ -135,7 +135,7 @@ impl Client {
         device: &Device,
     ) -> Result<Buffer> {
         // SAFETY: the plugin reads the memory during the call only.
-        let made = unsafe { self.from_host(data.address(), spec, COPY, device) };
+        let made = unsafe { self.make_buffer(data.address(), spec, COPY, device) };
         made.map(|(buffer, _done)| buffer)
     }
 
@@ -150,7 +150,7 @@ impl Client {
         let semantics = if self.can_alias(data.address(), spec.dtype) { ZERO_COPY } else { COPY };
         // SAFETY: the memory is readable during 'a; the result's drop waits until
         // the plugin is done with it.
-        let (buffer, done) = unsafe { self.from_host(data.address(), spec, semantics, device) }?;
+        let (buffer, done) = unsafe { self.make_buffer(data.address(), spec, semantics, device) }?;
         let done = done.filter(|_| semantics != COPY);
         Ok(BorrowedBuffer::new(buffer, done))
     }
@@ -163,14 +163,14 @@ impl Client {
         let address = view.address.cast::<u8>().cast_const();
         if !self.can_alias(address, spec.dtype) {
             // SAFETY: the host lends readable memory; the plugin copies it now.
-            let (buffer, _done) = unsafe { self.from_host(address, spec, COPY, device) }?;
+            let (buffer, _done) = unsafe { self.make_buffer(address, spec, COPY, device) }?;
             view.release();
             return Ok((buffer, false));
         }
         let semantics = if view.writable { MUTABLE_ZERO_COPY } else { ZERO_COPY };
         // SAFETY: the host lends the memory, writable where it says so, until the
         // release below, which the plugin's event triggers.
-        let (buffer, done) = unsafe { self.from_host(address, spec, semantics, device) }?;
+        let (buffer, done) = unsafe { self.make_buffer(address, spec, semantics, device) }?;
         let in_place = buffer.address()? == address;
         match done {
             None => view.release(),
@@ -189,14 +189,17 @@ impl Client {
     fn can_alias(&self, address: *const u8, dtype: DType) -> bool {
         const ALIGNMENT: usize = 64;
         // Types narrower than a byte are packed, so never the same bytes.
-        self.access.in_place && !dtype.is_sub_byte() && !address.is_null() && address.addr() % ALIGNMENT == 0
+        self.access.in_place
+            && !dtype.is_sub_byte()
+            && !address.is_null()
+            && address.addr().is_multiple_of(ALIGNMENT)
     }
 
     /// # Safety
     /// `data` is the address of a row-major array of this type, readable until
     /// this returns, or, with zero copy, until the event is ready, and writable
     /// too where it is mutable. NULL only for an array without elements.
-    unsafe fn from_host(
+    unsafe fn make_buffer(
         &self,
         data: *const u8,
         spec: ArraySpec<'_>,

@@ -5,7 +5,6 @@
 //! Every function slot is checked before it is called, so a plugin that is too
 //! old for a call gives an error that names the function.
 
-#[allow(missing_docs)]
 pub mod sys;
 
 mod api;

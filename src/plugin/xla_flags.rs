@@ -19,7 +19,7 @@ pub fn check(path: &Path) -> Result<()> {
     let Some(value) = value.to_str() else {
         return refuse(format!("it is not UTF-8: {value:?}"));
     };
-    let flags = flag_names(value).or_else(|reason| refuse(reason))?;
+    let flags = flag_names(value).or_else(refuse)?;
     if flags.is_empty() {
         return Ok(());
     }

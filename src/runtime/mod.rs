@@ -112,16 +112,16 @@ impl Request {
         if request.path.is_none() {
             let variable = env::value(env::PLUGIN).map(PathBuf::from);
             request.path = variable.map(|path| (path, "environment variable CYXLA_PLUGIN".to_owned()));
-            if request.platforms.is_empty() {
-                if let Some(platform) = env::text(env::PLATFORM)? {
-                    request.platforms = vec![named(env::PLATFORM, check_platform_name(&platform))?];
-                }
+            if request.platforms.is_empty()
+                && let Some(platform) = env::text(env::PLATFORM)?
+            {
+                request.platforms = vec![named(env::PLATFORM, check_platform_name(&platform))?];
             }
         }
-        if options.is_none() {
-            if let Some(text) = env::text(env::OPTIONS)? {
-                named(env::OPTIONS, request.options.parse(&text))?;
-            }
+        if options.is_none()
+            && let Some(text) = env::text(env::OPTIONS)?
+        {
+            named(env::OPTIONS, request.options.parse(&text))?;
         }
         Ok(request)
     }
