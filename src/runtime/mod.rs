@@ -20,7 +20,7 @@ use crate::discover::{self, Found, PluginList};
 use crate::env;
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
-use crate::pjrt::{Access, Client, Device, fork};
+use crate::pjrt::{Client, Device, fork};
 use crate::plugin::{Plugin, xla_flags};
 use crate::program::check_platform_name;
 
@@ -190,7 +190,7 @@ fn load(
         return Err(with_path(Error::new(Code::FailedPrecondition, Origin::Plugin, message)));
     }
     let is_synchronous = made.is_synchronous && reported == "cpu";
-    made.client.set_access(Access { in_place: reported == "cpu", synchronous: is_synchronous });
+    made.client.set_in_place(reported == "cpu");
     let info = RuntimeInfo::new(
         &plugin,
         origin,
