@@ -101,26 +101,28 @@ static void things_may_be_used_twice(void)
 
 /* --- ways to end the process: a child ends with exit() when its mode returns --- */
 
-static cyxla_buffer *in_flight(void)
-{
-    cyxla_executable *e = compiled(DOUBLE_F32_4);
-    cyxla_buffer *in = four();
-    const cyxla_buffer *inputs[] = {in};
-    cyxla_buffer *out = NULL;
+/* What lives when the process ends: nobody frees it. */
+static cyxla_executable *left_executable;
+static cyxla_buffer *left_input;
+static cyxla_buffer *left_output;
 
-    if (e)
-        CHECK_OK(cyxla_execute(e, inputs, 1, &out, 1));
-    return out; /* nothing is freed: the process ends as it is */
+static void leave_things_alive(void)
+{
+    left_executable = compiled(DOUBLE_F32_4);
+    left_input = four();
+    const cyxla_buffer *inputs[] = {left_input};
+    if (left_executable)
+        CHECK_OK(cyxla_execute(left_executable, inputs, 1, &left_output, 1));
 }
 
 static void exit_with_everything_alive(void)
 {
-    in_flight();
+    leave_things_alive();
 }
 
 __attribute__((noreturn)) static void leave_without_handlers(void)
 {
-    in_flight();
+    leave_things_alive();
     _exit(test_status());
 }
 
@@ -134,21 +136,21 @@ static void exit_after_loading_alone(void)
     CHECK_OK(cyxla_initialize(NULL, NULL, NULL, NULL));
 }
 
-static cyxla_buffer *for_the_handler;
-
 static void free_at_exit(void)
 {
     float back[4] = {0};
 
-    if (!CHECK_OK(cyxla_buffer_to_host(for_the_handler, back, sizeof back)))
+    if (!CHECK_OK(cyxla_buffer_to_host(left_output, back, sizeof back)))
         _exit(1);
-    cyxla_buffer_free(for_the_handler);
+    cyxla_buffer_free(left_output);
+    cyxla_buffer_free(left_input);
+    cyxla_executable_free(left_executable);
 }
 
 static void free_in_an_exit_handler(void)
 {
     atexit(free_at_exit);
-    for_the_handler = in_flight();
+    leave_things_alive();
 }
 
 static void the_process_may_end_at_any_moment(void)
