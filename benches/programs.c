@@ -1,0 +1,210 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "programs.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t state = 0x9e3779b97f4a7c15U;
+
+/* Between -1 and 1 (xorshift64). */
+static float next_number(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (float)(int32_t)(state >> 32) / 2147483648.0F;
+}
+
+/* Text that grows. */
+struct text {
+    char *start;
+    size_t used;
+    size_t room;
+};
+
+static void add(struct text *text, const char *format, ...)
+{
+    for (;;) {
+        va_list values;
+        va_start(values, format);
+        int needed = vsnprintf(text->start + text->used, text->room - text->used, format, values);
+        va_end(values);
+        if ((size_t)needed < text->room - text->used) {
+            text->used += (size_t)needed;
+            return;
+        }
+        text->room = 2 * (text->room + (size_t)needed + 1);
+        text->start = realloc(text->start, text->room);
+        if (!text->start)
+            abort();
+    }
+}
+
+static struct array array(size_t rank, int64_t first, int64_t second)
+{
+    struct array made = {.rank = rank, .dims = {first, second}, .size = sizeof(float) * (size_t)first * (size_t)second};
+
+    if (posix_memalign(&made.data, 64, made.size) != 0)
+        abort();
+    for (size_t i = 0; i < made.size / sizeof(float); i++)
+        ((float *)made.data)[i] = next_number();
+    return made;
+}
+
+static struct array vector(int64_t length)
+{
+    struct array made = array(1, length, 1);
+
+    made.dims[1] = 0;
+    return made;
+}
+
+/* A constant with numbers between -scale and scale, as MLIR writes raw bytes. */
+static void add_weights(struct text *text, const char *name, const char *type, size_t count, float scale)
+{
+    add(text, "  %%%s = stablehlo.constant dense<\"0x", name);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char bytes[sizeof(float)];
+        float number = scale * next_number();
+        memcpy(bytes, &number, sizeof number);
+        for (size_t j = 0; j < sizeof bytes; j++)
+            add(text, "%02X", bytes[j]);
+    }
+    add(text, "\"> : tensor<%s>\n", type);
+}
+
+static void add_layer(struct text *text, int number, const char *from, int inputs, int outputs, bool last)
+{
+    char name[8];
+    char type[32];
+
+    snprintf(name, sizeof name, "w%d", number);
+    snprintf(type, sizeof type, "%dx%dxf32", inputs, outputs);
+    add_weights(text, name, type, (size_t)(inputs * outputs), 0.1F);
+    snprintf(name, sizeof name, "b%d", number);
+    snprintf(type, sizeof type, "1x%dxf32", outputs);
+    add_weights(text, name, type, (size_t)outputs, 0.1F);
+    add(text, "  %%d%d = stablehlo.dot_general %%%s, %%w%d, contracting_dims = [1] x [0]\n", number, from, number);
+    add(text, "      : (tensor<1x%dxf32>, tensor<%dx%dxf32>) -> tensor<1x%dxf32>\n", inputs, inputs, outputs, outputs);
+    add(text, "  %%s%d = stablehlo.add %%d%d, %%b%d : tensor<1x%dxf32>\n", number, number, number, outputs);
+    if (last)
+        return;
+    add(text, "  %%z%d = stablehlo.constant dense<0.0> : tensor<1x%dxf32>\n", number, outputs);
+    add(text, "  %%r%d = stablehlo.maximum %%s%d, %%z%d : tensor<1x%dxf32>\n", number, number, number, outputs);
+}
+
+/* 64 -> 128 -> 128 -> 10, relu, weights inside. */
+static void make_mlp(struct program *program)
+{
+    struct text text = {0};
+
+    add(&text, "module @mlp { func.func public @main(%%x: tensor<1x64xf32>) -> tensor<1x10xf32> {\n");
+    add_layer(&text, 1, "x", 64, 128, false);
+    add_layer(&text, 2, "r1", 128, 128, false);
+    add_layer(&text, 3, "r2", 128, 10, true);
+    add(&text, "  return %%s3 : tensor<1x10xf32> } }\n");
+    *program = (struct program){.name = "mlp 1x64-128-128-10", .text = text.start, .input_count = 1, .output_count = 1};
+    program->inputs[0] = array(2, 1, 64);
+    program->outputs[0] = array(2, 1, 10);
+}
+
+static void make_tanh(struct program *program)
+{
+    struct text text = {0};
+
+    add(&text, "module @tanh { func.func public @main(%%a: tensor<8xf32>, %%b: tensor<8xf32>) -> tensor<8xf32> {\n"
+               "  %%one = stablehlo.constant dense<1.0> : tensor<8xf32>\n"
+               "  %%0 = stablehlo.multiply %%a, %%b : tensor<8xf32>\n"
+               "  %%1 = stablehlo.add %%0, %%one : tensor<8xf32>\n"
+               "  %%2 = stablehlo.tanh %%1 : tensor<8xf32>\n"
+               "  return %%2 : tensor<8xf32> } }\n");
+    *program = (struct program){.name = "tanh(a*b+1) f32[8]", .text = text.start, .input_count = 2, .output_count = 1};
+    program->inputs[0] = vector(8);
+    program->inputs[1] = vector(8);
+    program->outputs[0] = vector(8);
+}
+
+static void make_double(struct program *program)
+{
+    struct text text = {0};
+
+    add(&text, "module @double { func.func public @main(%%a: tensor<1048576xf32>) -> tensor<1048576xf32> {\n"
+               "  %%0 = stablehlo.add %%a, %%a : tensor<1048576xf32>\n"
+               "  return %%0 : tensor<1048576xf32> } }\n");
+    *program = (struct program){.name = "a+a f32[1048576]", .text = text.start, .input_count = 1, .output_count = 1};
+    program->inputs[0] = vector(1048576);
+    program->outputs[0] = vector(1048576);
+}
+
+static void make_matmul(struct program *program)
+{
+    struct text text = {0};
+
+    add(&text, "module @matmul { func.func public @main(%%a: tensor<512x512xf32>, %%b: tensor<512x512xf32>)\n"
+               "    -> tensor<512x512xf32> {\n"
+               "  %%0 = stablehlo.dot_general %%a, %%b, contracting_dims = [1] x [0]\n"
+               "      : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>\n"
+               "  return %%0 : tensor<512x512xf32> } }\n");
+    *program = (struct program){.name = "matmul 512x512", .text = text.start, .input_count = 2, .output_count = 1};
+    program->inputs[0] = array(2, 512, 512);
+    program->inputs[1] = array(2, 512, 512);
+    program->outputs[0] = array(2, 512, 512);
+}
+
+/* The sum of 16 arguments. */
+static void make_arguments(struct program *program)
+{
+    struct text text = {0};
+
+    add(&text, "module @arguments { func.func public @main(");
+    for (int i = 0; i < 16; i++)
+        add(&text, "%s%%a%d: tensor<8xf32>", i ? ", " : "", i);
+    add(&text, ") -> tensor<8xf32> {\n  %%s1 = stablehlo.add %%a0, %%a1 : tensor<8xf32>\n");
+    for (int i = 2; i < 16; i++)
+        add(&text, "  %%s%d = stablehlo.add %%s%d, %%a%d : tensor<8xf32>\n", i, i - 1, i);
+    add(&text, "  return %%s15 : tensor<8xf32> } }\n");
+    *program = (struct program){.name = "16 arguments f32[8]", .text = text.start, .input_count = 16, .output_count = 1};
+    for (int i = 0; i < 16; i++)
+        program->inputs[i] = vector(8);
+    program->outputs[0] = vector(8);
+}
+
+/* One argument and 16 sums with it. */
+static void make_outputs(struct program *program)
+{
+    struct text text = {0};
+
+    add(&text, "module @outputs { func.func public @main(%%a: tensor<8xf32>) -> (");
+    for (int i = 0; i < 16; i++)
+        add(&text, "%stensor<8xf32>", i ? ", " : "");
+    add(&text, ") {\n");
+    for (int i = 0; i < 16; i++) {
+        add(&text, "  %%c%d = stablehlo.constant dense<%d.0> : tensor<8xf32>\n", i, i);
+        add(&text, "  %%s%d = stablehlo.add %%a, %%c%d : tensor<8xf32>\n", i, i);
+    }
+    add(&text, "  return ");
+    for (int i = 0; i < 16; i++)
+        add(&text, "%s%%s%d", i ? ", " : "", i);
+    add(&text, " : ");
+    for (int i = 0; i < 16; i++)
+        add(&text, "%stensor<8xf32>", i ? ", " : "");
+    add(&text, " } }\n");
+    *program = (struct program){.name = "16 outputs f32[8]", .text = text.start, .input_count = 1, .output_count = 16};
+    program->inputs[0] = vector(8);
+    for (int i = 0; i < 16; i++)
+        program->outputs[i] = vector(8);
+}
+
+void make_programs(struct program programs[PROGRAM_COUNT])
+{
+    make_mlp(&programs[MLP]);
+    make_tanh(&programs[1]);
+    make_double(&programs[2]);
+    make_matmul(&programs[3]);
+    make_arguments(&programs[4]);
+    make_outputs(&programs[5]);
+}
