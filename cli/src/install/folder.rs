@@ -18,6 +18,8 @@ use super::unpack::sync_folder;
 
 /// A work folder that nobody locks is a killed run's once it is this old.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Each failed attempt means that another installer was faster.
+const PLAIN_ATTEMPTS: usize = 10;
 const LOCK_POLL: Duration = Duration::from_millis(100);
 
 /// The folder that holds one folder for each installed plugin.
@@ -130,26 +132,52 @@ impl PluginsFolder {
             Ok(()) => return sync_folder(&self.0),
             Err(Errno::EXIST) if is_whole()? => return Ok(()),
             Err(Errno::EXIST) => {}
-            Err(Errno::INVAL | Errno::NOSYS) => return self.publish_plainly(finished, target),
+            Err(Errno::INVAL | Errno::NOSYS) => return self.publish_plainly(finished, target, is_whole),
             Err(error) => return Err(failed(error)),
         }
         match renameat_with(CWD, finished, CWD, target, RenameFlags::EXCHANGE) {
             Ok(()) => sync_folder(&self.0),
-            Err(Errno::INVAL | Errno::NOSYS) => self.publish_plainly(finished, target),
+            // Somebody took the damaged one away in the meantime.
+            Err(Errno::NOENT | Errno::INVAL | Errno::NOSYS) => {
+                self.publish_plainly(finished, target, is_whole)
+            }
             Err(error) => Err(failed(error)),
         }
     }
 
     /// The same on a file system that cannot exchange two folders: for a moment
     /// there is no plugin, but never a broken one.
-    fn publish_plainly(&self, finished: &Path, target: &Path) -> Result<()> {
+    fn publish_plainly(
+        &self,
+        finished: &Path,
+        target: &Path,
+        is_whole: impl Fn() -> Result<bool>,
+    ) -> Result<()> {
         let failed = |error: io::Error| problem(Doing::Writing, target, &error);
-        if fs::symlink_metadata(target).is_ok() {
-            let aside = finished.with_file_name("replaced");
-            fs::rename(target, &aside).map_err(failed)?;
+        for attempt in 0..PLAIN_ATTEMPTS {
+            // A rename does not replace a folder that holds something.
+            if fs::symlink_metadata(target).is_ok_and(|facts| facts.is_dir()) {
+                if is_whole()? {
+                    return Ok(());
+                }
+                let aside = finished.with_file_name(format!("replaced-{attempt}"));
+                match fs::rename(target, aside) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+                    _ => {}
+                }
+            } else if let Err(error) = fs::remove_file(target)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(failed(error));
+            }
+            match fs::rename(finished, target) {
+                Ok(()) => return sync_folder(&self.0),
+                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+                Err(error) => return Err(failed(error)),
+            }
         }
-        fs::rename(finished, target).map_err(failed)?;
-        sync_folder(&self.0)
+        let message = format!("{} is replaced by others again and again", target.display());
+        Err(Error::new(Code::Aborted, Origin::System, message).hint("try again"))
     }
 }
 
