@@ -83,7 +83,10 @@ fn version_key(found: &Found) -> Vec<u64> {
 
 fn read(folder: &Path) -> Result<Found, String> {
     let manifest = folder.join(MANIFEST);
-    let kind = fs::metadata(&manifest).map_err(|error| error.to_string())?;
+    let kind = fs::metadata(&manifest).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file, so the folder is no plugin".to_owned(),
+        _ => error.to_string(),
+    })?;
     if !kind.is_file() {
         return Err("it is not a regular file".into());
     }

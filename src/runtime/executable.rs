@@ -34,7 +34,8 @@ impl Executable {
         let options = CompileOptions::new(options, runtime.devices.len())?;
         let serialized = CompileOptions::serialize(runtime.device(options.device)?.id);
         let loaded = (runtime.client.compile(program.code(), "mlir", &serialized))
-            .map_err(|error| explain(error, runtime, program))?;
+            .map_err(|error| explain(error, runtime, program))
+            .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
         let (name, signature) = {
             let executable = loaded.executable()?;
             (executable.name()?, Signature::read(&executable)?)

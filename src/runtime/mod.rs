@@ -228,8 +228,12 @@ fn none_found(list: &PluginList, platforms: &[String]) -> Error {
     for failure in &list.failures {
         message += &format!("; {}: {}", failure.subject, failure.problem);
     }
-    Error::new(Code::NotFound, Origin::System, message)
-        .hint("install a plugin with `cyxla install cpu`, or set CYXLA_PLUGIN to the path of one")
+    let installable = platforms.is_empty() || platforms.iter().any(|platform| platform == "cpu");
+    Error::new(Code::NotFound, Origin::System, message).hint(if installable {
+        "install a plugin with `cyxla install cpu`, or set CYXLA_PLUGIN to the path of one"
+    } else {
+        "set CYXLA_PLUGIN to the path of a plugin for that platform"
+    })
 }
 
 impl Runtime {
