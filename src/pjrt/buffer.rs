@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Api, Event, HostOutput, call, fork, list, sys};
+use super::{Api, Event, HostOutput, call, list, presence, sys};
 use crate::error::{Code, Error, Origin, Result};
 
 /// A device array of the plugin.
@@ -172,7 +172,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if fork::is_child() {
+        if presence::is_gone() {
             return;
         }
         let mut args = sys::PJRT_Buffer_Destroy_Args::new();

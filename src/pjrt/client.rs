@@ -1,11 +1,12 @@
 //! The client and its devices.
 
 use std::ffi::c_char;
+use std::sync::Once;
 
 use super::attribute::NamedValues;
 use super::{
-    Api, BorrowedBuffer, Buffer, Event, HostInput, HostView, LoadedExecutable, call, fork, list, owned_text,
-    sys,
+    Api, BorrowedBuffer, Buffer, Event, HostInput, HostView, LoadedExecutable, call, list, owned_text,
+    presence, sys,
 };
 use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};
@@ -36,7 +37,7 @@ pub struct ArraySpec<'a> {
 impl Client {
     /// Creates a client. From now on forks of this process are noticed.
     pub fn create(api: &'static Api, options: &Options) -> Result<Client> {
-        fork::watch();
+        presence::watch_forks();
         let options = NamedValues::new(options);
         let mut args = sys::PJRT_Client_Create_Args::new();
         args.create_options = options.as_slice().as_ptr();
@@ -46,6 +47,8 @@ impl Client {
         if args.client.is_null() {
             return Err(plugin_fault("the plugin returned no client, and no error either"));
         }
+        static CREATED: Once = Once::new();
+        presence::watch_end(&CREATED);
         Ok(Client { api, raw: args.client, in_place: false })
     }
 
@@ -111,11 +114,12 @@ impl Client {
         args.compile_options_size = options.len();
         // SAFETY: the program and the options live until the call returns, and
         // compiling only reads them.
-        unsafe {
-            call!(self.api, PJRT_Client_Compile, &mut args)?;
-            LoadedExecutable::from_raw(self.api, args.executable, self.in_place)
-        }
-        .ok_or_else(|| plugin_fault("the plugin returned no executable, and no error either"))
+        unsafe { call!(self.api, PJRT_Client_Compile, &mut args) }?;
+        static COMPILED: Once = Once::new();
+        presence::watch_end(&COMPILED);
+        // SAFETY: the plugin gave the executable, which is ours.
+        unsafe { LoadedExecutable::from_raw(self.api, args.executable, self.in_place) }
+            .ok_or_else(|| plugin_fault("the plugin returned no executable, and no error either"))
     }
 
     /// Makes a device array by copying row-major host memory, which the caller has

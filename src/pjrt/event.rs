@@ -1,6 +1,6 @@
 //! The end of work that a plugin does on its own threads.
 
-use super::{Api, HostView, call, fork, sys};
+use super::{Api, HostView, call, presence, sys};
 use crate::error::Result;
 
 /// An event of the plugin.
@@ -64,7 +64,7 @@ unsafe extern "C" fn release(error: *mut sys::PJRT_Error, waiting: *mut std::ffi
 
 impl Drop for Event {
     fn drop(&mut self) {
-        if fork::is_child() {
+        if presence::is_gone() {
             return;
         }
         let mut args = sys::PJRT_Event_Destroy_Args::new();

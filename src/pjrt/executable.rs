@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use smallvec::SmallVec;
 
-use super::{Api, Buffer, BufferRef, Event, call, fork, list, owned_text, sys};
+use super::{Api, Buffer, BufferRef, Event, call, list, owned_text, presence, sys};
 use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};
 
@@ -108,7 +108,7 @@ impl LoadedExecutable {
 
 impl Drop for LoadedExecutable {
     fn drop(&mut self) {
-        if fork::is_child() {
+        if presence::is_gone() {
             return;
         }
         let mut args = sys::PJRT_LoadedExecutable_Destroy_Args::new();

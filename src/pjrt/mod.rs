@@ -13,8 +13,8 @@ mod buffer;
 mod client;
 mod event;
 mod executable;
-pub mod fork;
 mod host;
+pub mod presence;
 
 pub use api::Api;
 pub use attribute::Attribute;

@@ -12,7 +12,7 @@ use crate::compile::host_size;
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Code, Error, Origin, Result};
 use crate::pjrt::{
-    self, ArraySpec, BufferRef, HostInput, HostOutput, HostStrided, HostView, INLINE, Layout, fork,
+    self, ArraySpec, BufferRef, HostInput, HostOutput, HostStrided, HostView, INLINE, Layout, presence,
 };
 
 /// An array in the memory of a device. Its contents never change, but a program
@@ -181,13 +181,13 @@ impl Buffer {
     /// Blocks until the contents are there, or gives the error of the program that
     /// should have made them.
     pub fn wait(&self) -> Result<()> {
-        fork::check()?;
+        presence::check()?;
         alive(&self.read())?.wait()
     }
 
     /// Copies the contents to host memory, row-major, and waits for that.
     pub fn to_host(&self, mut output: HostOutput<'_>) -> Result<()> {
-        fork::check()?;
+        presence::check()?;
         if output.size() != self.host_size {
             let (array, size) = (ArrayType(self.dtype, &self.dims), self.host_size);
             let message = format!("the buffer is {array} and takes {size} bytes, got {}", output.size());
@@ -201,7 +201,7 @@ impl Buffer {
     /// The contents in place, where they are in host memory, row-major, and ready
     /// or soon so. Valid until the buffer is freed or donated.
     pub fn data(&self) -> Option<*const c_void> {
-        fork::check().ok()?;
+        presence::check().ok()?;
         if self.host_size == 0 || self.dtype.is_sub_byte() || !self.layout.is_row_major(&self.dims) {
             return None;
         }
@@ -272,7 +272,7 @@ impl Executable {
     /// results can be used at once all the same.
     pub fn execute(&self, inputs: &[&Buffer], output_count: usize) -> Result<Vec<Buffer>> {
         let executable = &*self.0;
-        fork::check()?;
+        presence::check()?;
         self.check_counts(inputs.len(), output_count)?;
         check_arguments(executable, inputs)?;
 

@@ -20,7 +20,7 @@ use crate::discover::{self, Found, PluginList};
 use crate::env;
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
-use crate::pjrt::{Client, Device, fork};
+use crate::pjrt::{Client, Device, presence};
 use crate::plugin::{Plugin, xla_flags};
 use crate::program::check_platform_name;
 
@@ -76,7 +76,7 @@ fn runtime(platforms: &[String]) -> Result<&'static Runtime> {
         Some(runtime) => runtime,
         None => get_or_create(None, platforms.to_vec(), None)?,
     };
-    fork::check()?;
+    presence::check()?;
     Ok(runtime)
 }
 
@@ -87,7 +87,7 @@ fn get_or_create(
 ) -> Result<&'static Runtime> {
     RUNTIME.get_or_try_init(|| {
         let request = Request::new(path, platforms, options)?;
-        fork::check()?;
+        presence::check()?;
         let created = create_runtime(request);
         match &created {
             // Options that the caller did not give are the variable's.

@@ -9,14 +9,14 @@ use crate::compile::TensorSpec;
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Error, Result};
 use crate::pjrt::{
-    ArraySpec, BorrowedBuffer, Buffer, BufferRef, HostInput, HostOutput, INLINE, Layout, fork,
+    ArraySpec, BorrowedBuffer, Buffer, BufferRef, HostInput, HostOutput, INLINE, Layout, presence,
 };
 
 impl Executable {
     /// Runs the program on host memory and waits for the results.
     pub fn run_on_host(&self, inputs: &[HostInput<'_>], outputs: &mut [HostOutput<'_>]) -> Result<()> {
         let executable = &*self.0;
-        fork::check()?;
+        presence::check()?;
         self.check_counts(inputs.len(), outputs.len())?;
         check_inputs(inputs, self.inputs())?;
         check_outputs(outputs, self.outputs())?;
