@@ -1,6 +1,6 @@
 //! The checks that speak to the library as its users do: from C and its kin.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use super::package;
@@ -37,26 +37,29 @@ pub fn readme_program(project: &Project) -> Result<()> {
     Err(format!("README.md's program printed `{}`, not `{}` as README.md says", said.trim(), printed.trim()))
 }
 
+pub fn build_gcc(project: &Project) -> Result<()> {
+    build_tests(project, "gcc", "g++")
+}
+
 pub fn tests_gcc(project: &Project) -> Result<()> {
-    let build = build_tests(project, "gcc", "g++")?;
-    run_tests(project, &build, "-LE")
+    run_tests(project, "gcc", "-LE")
+}
+
+/// The tests with the label `valgrind`: those with the fake plugin.
+pub fn tests_valgrind(project: &Project) -> Result<()> {
+    run_tests(project, "gcc", "-L")
 }
 
 pub fn tests_clang(project: &Project) -> Result<()> {
-    let build = build_tests(project, "clang", "clang++")?;
-    run_tests(project, &build, "-LE")
-}
-
-/// The tests with the label `valgrind`, from gcc's build.
-pub fn tests_valgrind(project: &Project) -> Result<()> {
-    run_tests(project, &build_folder(project, "gcc"), "-L")
+    build_tests(project, "clang", "clang++")?;
+    run_tests(project, "clang", "-LE")
 }
 
 fn build_folder(project: &Project, compiler: &str) -> PathBuf {
     project.target.join("xtask").join(format!("c-{compiler}"))
 }
 
-fn build_tests(project: &Project, cc: &str, cxx: &str) -> Result<PathBuf> {
+fn build_tests(project: &Project, cc: &str, cxx: &str) -> Result<()> {
     project.fresh_folder(&format!("c-{cc}"))?;
     let build = build_folder(project, cc);
     let real = plugins::all()?
@@ -70,13 +73,17 @@ fn build_tests(project: &Project, cc: &str, cxx: &str) -> Result<PathBuf> {
     configure.arg(format!("-DCYXLA_TEST_PLUGINS={}", real.join(";")));
     configure.arg(format!("-DCYXLA_TEST_FAKE={}", project.fake_plugin().display()));
     process::run(&mut configure)?;
-    process::run(Command::new("cmake").arg("--build").arg(&build).args(["--parallel", "2"]))?;
-    Ok(build)
+    process::run(Command::new("cmake").arg("--build").arg(&build).args(["--parallel", "2"]))
 }
 
-fn run_tests(project: &Project, build: &Path, with_label: &str) -> Result<()> {
+fn run_tests(project: &Project, compiler: &str, with_label: &str) -> Result<()> {
     let mut ctest = with_plugin(Command::new("ctest"), project, &plugins::newest()?)?;
-    ctest.current_dir(build).args(["--output-on-failure", "--no-tests=error", "--parallel", "2"]);
+    ctest.current_dir(build_folder(project, compiler)).args([
+        "--output-on-failure",
+        "--no-tests=error",
+        "--parallel",
+        "2",
+    ]);
     process::run(ctest.args([with_label, "valgrind"]))
 }
 

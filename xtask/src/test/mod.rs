@@ -12,6 +12,7 @@ pub use library::symbols;
 pub use selection::Selection;
 
 use crate::Result;
+use crate::bench;
 use crate::demo;
 use crate::header;
 use crate::plugins;
@@ -33,6 +34,7 @@ const BUILD: &str = "release build";
 const TEST_BUILD: &str = "test build";
 const PLUGINS: &str = "plugins";
 const PACKAGE: &str = "cmake package";
+const C_BUILD: &str = "build of the C tests, gcc";
 
 const fn step(name: &'static str, run: fn(&Project) -> Result<()>) -> Step {
     Step { name, slow: false, needs: &[], tools: &[], run }
@@ -71,15 +73,17 @@ const STEPS: &[Step] = &[
     Step {
         needs: &[PACKAGE, PLUGINS, TEST_BUILD],
         tools: &[&tools::GCC, &tools::GXX, &tools::VALGRIND],
-        ..step("C tests, gcc", c::tests_gcc)
+        ..step(C_BUILD, c::build_gcc)
     },
+    Step { needs: &[C_BUILD], ..step("C tests, gcc", c::tests_gcc) },
+    Step { slow: true, needs: &[C_BUILD], ..step("C tests under valgrind", c::tests_valgrind) },
     Step {
         slow: true,
         needs: &[PACKAGE, PLUGINS, TEST_BUILD],
         tools: &[&tools::CLANG, &tools::VALGRIND],
         ..step("C tests, clang", c::tests_clang)
     },
-    Step { slow: true, needs: &["C tests, gcc"], ..step("C tests under valgrind", c::tests_valgrind) },
+    Step { slow: true, needs: &[BUILD, PLUGINS], ..step("bench", bench::check) },
     Step {
         slow: true,
         needs: &[PACKAGE, PLUGINS],
