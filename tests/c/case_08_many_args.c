@@ -127,6 +127,7 @@ static void the_last_argument_is_checked_too(void)
     cyxla_executable_free(e);
 }
 
+/* In processor time of all threads, which a busy machine does not stretch. */
 static double fastest_call(cyxla_executable *e, size_t count)
 {
     double fastest = 1e9;
@@ -134,9 +135,9 @@ static double fastest_call(cyxla_executable *e, size_t count)
     for (int i = 0; i < 50; i++) {
         struct timespec start;
         struct timespec end;
-        clock_gettime(CLOCK_MONOTONIC, &start);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
         cyxla_error *error = cyxla_run(e, inputs, sizes, count, outputs, sizes, count + 1);
-        clock_gettime(CLOCK_MONOTONIC, &end);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
         double seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
         fastest = seconds < fastest ? seconds : fastest;
         if (!CHECK_OK(error))
@@ -156,7 +157,7 @@ static void time_is_not_quadratic(void)
         double a = fastest_call(few, MANY / 10);
         double b = fastest_call(all, MANY);
         printf("%d arguments: %.0f us, %d arguments: %.0f us\n", MANY / 10, a * 1e6, MANY, b * 1e6);
-        CHECK(b < 60 * a);
+        CHECK(b < 40 * a);
     }
     cyxla_executable_free(few);
     cyxla_executable_free(all);
