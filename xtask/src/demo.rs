@@ -32,7 +32,7 @@ fn run_with(project: &Project, data_folder: Option<&std::path::Path>) -> Result<
     say(1, "Looking for a C compiler and for Python's pip, which fetches the plugin.");
     tools::need(&[&tools::CC, &tools::LIBC_HEADERS, &tools::PYTHON, &tools::PIP])?;
 
-    say(2, "Building the library and the command cyxla (half a minute the first time).");
+    say(2, "Building the library and the command cyxla (a minute or two the first time).");
     project.build_release()?;
 
     say(3, &format!("Installing XLA's CPU plugin, PJRT {} (63 MB to fetch, once).", plugins::NEWEST));
