@@ -1,5 +1,8 @@
 //! The end of work that a plugin does on its own threads.
 
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
 use super::{Api, HostView, call, presence, sys};
 use crate::error::Result;
 
@@ -59,7 +62,54 @@ unsafe extern "C" fn release(error: *mut sys::PJRT_Error, waiting: *mut std::ffi
     // Also after a failed transfer the memory is the host's again; the failure
     // itself reaches whoever uses the buffer.
     let _ = waiting.api.check(error);
-    waiting.view.release();
+    if let Some(view) = hold_back(waiting.view) {
+        view.release();
+    }
+}
+
+/// Keeps `view` for later if this thread holds releases back, else returns it.
+fn hold_back(view: HostView) -> Option<HostView> {
+    let mut view = Some(view);
+    // Fails at the very end of a thread, which then holds nothing back.
+    let _ = HELD_BACK.try_with(|held| {
+        if let Some(held) = &mut *held.borrow_mut() {
+            held.extend(view.take());
+        }
+    });
+    view
+}
+
+thread_local! {
+    /// Memory that this thread gives back later; `None` when it does so at once.
+    static HELD_BACK: RefCell<Option<Vec<HostView>>> = const { RefCell::new(None) };
+}
+
+/// While this lives, memory with which the plugin is done in this thread is not
+/// given back to the host. The host's function may call the library, and would wait
+/// for ever for a lock that the thread itself holds.
+pub struct HoldReleases {
+    outer: Option<Vec<HostView>>,
+    stays_in_its_thread: PhantomData<*const ()>,
+}
+
+impl HoldReleases {
+    /// From now on.
+    pub fn begin() -> HoldReleases {
+        HoldReleases { outer: HELD_BACK.replace(Some(Vec::new())), stays_in_its_thread: PhantomData }
+    }
+}
+
+impl Drop for HoldReleases {
+    fn drop(&mut self) {
+        let held = HELD_BACK.take().unwrap_or_default();
+        match self.outer.take() {
+            Some(mut outer) => {
+                outer.extend(held);
+                HELD_BACK.set(Some(outer));
+            }
+            None => held.into_iter().for_each(HostView::release),
+        }
+    }
 }
 
 impl Drop for Event {

@@ -20,7 +20,7 @@ pub use api::Api;
 pub use attribute::Attribute;
 pub use buffer::{BorrowedBuffer, Buffer, BufferRef, Layout};
 pub use client::{ArraySpec, Client, Device};
-pub use event::Event;
+pub use event::{Event, HoldReleases};
 pub use executable::{Executable, INLINE, LoadedExecutable, Results, Shape};
 pub use host::{HostInput, HostOutput, HostStrided, HostView};
 

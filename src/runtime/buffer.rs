@@ -12,7 +12,8 @@ use crate::compile::host_size;
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Code, Error, Origin, Result};
 use crate::pjrt::{
-    self, ArraySpec, BufferRef, HostInput, HostOutput, HostStrided, HostView, INLINE, Layout, presence,
+    self, ArraySpec, BufferRef, HoldReleases, HostInput, HostOutput, HostStrided, HostView, INLINE, Layout,
+    presence,
 };
 
 /// An array in the memory of a device. Its contents never change, but a program
@@ -276,6 +277,7 @@ impl Executable {
         self.check_counts(inputs.len(), output_count)?;
         check_arguments(executable, inputs)?;
 
+        let releases = HoldReleases::begin(); // longer than the locks
         let mut locks = lock_all(executable, inputs);
         let converted = convert_orders(inputs, &locks)?;
         let mut arguments: SmallVec<[BufferRef<'_>; INLINE]> = SmallVec::new();
@@ -290,6 +292,7 @@ impl Executable {
         drop(arguments);
         take_donated(&mut locks, &converted, inputs)?;
         drop(locks);
+        drop(releases);
 
         let (results, _) = outcome?;
         executable.layouts(&results)?;
