@@ -122,11 +122,52 @@ static void a_donated_read_only_view_is_left_as_it_is(void)
     free_aligned(memory, 0);
 }
 
+/* What a release function may look at while it runs. */
+struct watched {
+    cyxla_buffer *lent;
+    cyxla_buffer *other;
+    int released;
+};
+
+static void look_around(void *user_data)
+{
+    struct watched *watched = user_data;
+    float back[4] = {0};
+
+    watched->released++;
+    CHECK(cyxla_buffer_is_donated(watched->lent));
+    CHECK(!cyxla_buffer_is_donated(watched->other));
+    CHECK_OK(cyxla_buffer_to_host(watched->other, back, sizeof back));
+    CHECK_FLOATS(back, FOUR, 4);
+}
+
+/* The plugin may be done with lent memory in the middle of cyxla_execute. */
+static void a_release_function_may_call_the_library(void)
+{
+    struct watched watched = {NULL, made(FOUR), 0};
+    float *memory = aligned_bytes(16, 0);
+    cyxla_buffer *out = NULL;
+    cyxla_executable *e = compiled(DONATED_ADD_F32_4);
+
+    memcpy(memory, FOUR, sizeof FOUR);
+    CHECK_OK(
+        cyxla_buffer_view_host(0, CYXLA_DTYPE_F32, DIMS_4, 1, memory, false, look_around, &watched, &watched.lent));
+    if (e && watched.lent && CHECK_OK(add(e, watched.lent, watched.other, &out)))
+        CHECK_OK(cyxla_buffer_wait(out));
+    cyxla_buffer_free(out);
+    CHECK_INT(watched.released, 1);
+    cyxla_buffer_free(watched.lent);
+    cyxla_buffer_free(watched.other);
+    cyxla_executable_free(e);
+    free_aligned(memory, 0);
+}
+
 int main(int argc, char **argv)
 {
     test_start(argc, argv, NULL);
     RUN(a_donated_buffer_is_gone);
     RUN(a_donated_writable_view_holds_the_result);
     RUN(a_donated_read_only_view_is_left_as_it_is);
+    RUN(a_release_function_may_call_the_library);
     return test_end();
 }

@@ -1,7 +1,9 @@
 /* Handles may be freed in any order, and the process may end at any moment. */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -181,12 +183,45 @@ static void older_exit_handlers_may_free(void)
     leave_things_alive();
 }
 
+static void *never_stop(void *unused)
+{
+    float out[4];
+
+    (void)unused;
+    for (;;) {
+        cyxla_executable *e = NULL;
+        cyxla_error *error = compile_text(DOUBLE_F32_4, &e);
+        for (int i = 0; !error && i < 20; i++)
+            error = run_1_1(left_executable, FOUR, sizeof FOUR, out, sizeof out);
+        cyxla_executable_free(e);
+        if (error) {
+            cyxla_error_free(error);
+            pause(); /* the process is ending */
+        }
+    }
+    return NULL;
+}
+
+static void exit_while_threads_are_busy(void)
+{
+    static const struct timespec a_while = {0, 50000000};
+
+    leave_things_alive();
+    for (int i = 0; i < 4; i++) {
+        pthread_t thread;
+        CHECK_INT(pthread_create(&thread, NULL, never_stop, NULL), 0);
+        pthread_detach(thread);
+    }
+    nanosleep(&a_while, NULL);
+}
+
 static void the_process_may_end_at_any_moment(void)
 {
     CHECK_CHILD("exit", "CYXLA_OPTIONS");
     CHECK_CHILD("_exit", "CYXLA_OPTIONS");
     CHECK_CHILD("exit-failed", "CYXLA_OPTIONS");
     CHECK_CHILD("exit-loaded", "CYXLA_OPTIONS");
+    CHECK_CHILD("exit-busy", "CYXLA_OPTIONS");
     CHECK_CHILD("exit-handler", "CYXLA_OPTIONS");
     /* What the plugin made is left to the end of the process, which valgrind calls a leak. */
     if (!on_fake_plugin())
@@ -200,6 +235,7 @@ int main(int argc, char **argv)
         {"_exit", leave_without_handlers},
         {"exit-failed", exit_after_a_failed_initialize},
         {"exit-loaded", exit_after_loading_alone},
+        {"exit-busy", exit_while_threads_are_busy},
         {"exit-handler", exit_handlers_may_use_the_runtime},
         {"exit-handler-older", older_exit_handlers_may_free},
         {NULL, NULL},

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child.h"
 #include "support.h"
 #include "test.h"
 
@@ -161,6 +162,53 @@ static void bad_compile_options_are_refused(void)
     CHECK(alive_and_compiles());
 }
 
+/* In a child with two devices. */
+static void a_program_runs_on_the_device_it_was_compiled_for(void)
+{
+    static const int64_t dims[] = {4};
+    static const float in[] = {1, 2, 3, 4};
+    static const float want[] = {2, 4, 6, 8};
+    float out[4] = {0};
+    cyxla_program *program = NULL;
+    cyxla_executable *e = NULL;
+    cyxla_buffer *here = NULL;
+    cyxla_buffer *there = NULL;
+    cyxla_buffer *result = NULL;
+    cyxla_options *options = cyxla_options_new();
+
+    CHECK_OK(cyxla_program_from_bytes(DOUBLE_F32_4, strlen(DOUBLE_F32_4), CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_OK(cyxla_options_set_int(options, "device", 1));
+    CHECK_OK(cyxla_compile_program(program, options, &e));
+    CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 1, NULL, in, &there));
+    CHECK_OK(cyxla_buffer_from_host(1, CYXLA_DTYPE_F32, dims, 1, NULL, in, &here));
+    if (e && here && there) {
+        const cyxla_buffer *inputs[] = {there};
+        CHECK_INT(cyxla_buffer_device(here), 1);
+        CHECK_OK(run_1_1(e, in, sizeof in, out, sizeof out));
+        CHECK_FLOATS(out, want, 4);
+        CHECK_FAILS(cyxla_execute(e, inputs, 1, &result, 1), CYXLA_CODE_INVALID_ARGUMENT, "argument 0", "device 0",
+                    "device 1");
+        CHECK(result == NULL);
+        inputs[0] = here;
+        CHECK_OK(cyxla_execute(e, inputs, 1, &result, 1));
+        CHECK_INT(cyxla_buffer_device(result), 1);
+        CHECK_OK(cyxla_buffer_to_host(result, out, sizeof out));
+        CHECK_FLOATS(out, want, 4);
+    }
+    cyxla_buffer_free(here);
+    cyxla_buffer_free(there);
+    cyxla_buffer_free(result);
+    cyxla_executable_free(e);
+    cyxla_options_free(options);
+    cyxla_program_free(program);
+    CHECK(alive());
+}
+
+static void children(void)
+{
+    CHECK_CHILD("two-devices", "CYXLA_OPTIONS=cpu_device_count=2");
+}
+
 /* --- real plugins only: the fake one reads no bytecode and no tuples --- */
 
 static void names_are_those_of_the_function_s_arguments(void)
@@ -258,7 +306,12 @@ static void the_plugin_s_own_refusals_come_through(void)
 
 int main(int argc, char **argv)
 {
-    test_start(argc, argv, NULL);
+    static const struct test_mode modes[] = {
+        {"two-devices", a_program_runs_on_the_device_it_was_compiled_for},
+        {NULL, NULL},
+    };
+
+    test_start(argc, argv, modes);
     RUN(the_signature_is_the_program_s);
     RUN(a_program_may_have_no_inputs_or_outputs);
     RUN(unused_inputs_are_still_inputs);
@@ -266,6 +319,7 @@ int main(int argc, char **argv)
     RUN(a_bad_index_gives_nothing);
     RUN(no_executable_reads_as_nothing);
     RUN(bad_compile_options_are_refused);
+    RUN(children);
     if (!on_fake_plugin()) {
         RUN(names_are_those_of_the_function_s_arguments);
         RUN(a_tuple_result_is_flattened);

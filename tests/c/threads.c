@@ -244,6 +244,27 @@ static void other_threads_may_free(void)
     CHECK(alive_and_compiles());
 }
 
+static void *run_and_finish(void *unused)
+{
+    (void)unused;
+    CHECK(alive());
+    return NULL;
+}
+
+/* Hosts run code on small stacks: coroutines, embedded threads. */
+static void a_small_stack_is_enough_to_run(void)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    CHECK(alive());
+    pthread_attr_init(&attributes);
+    CHECK_INT(pthread_attr_setstacksize(&attributes, 64 * 1024), 0);
+    CHECK_INT(pthread_create(&thread, &attributes, run_and_finish, NULL), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
 int main(int argc, char **argv)
 {
     test_start(argc, argv, NULL);
@@ -253,5 +274,6 @@ int main(int argc, char **argv)
     RUN(one_buffer_is_an_argument_of_many_threads);
     RUN(one_thread_gets_a_donated_buffer);
     RUN(other_threads_may_free);
+    RUN(a_small_stack_is_enough_to_run);
     return test_end();
 }
