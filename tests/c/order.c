@@ -186,23 +186,16 @@ static void older_exit_handlers_may_free(void)
 static void *never_stop(void *unused)
 {
     float out[4];
+    cyxla_error *error = NULL;
 
     (void)unused;
-    for (;;) {
-        cyxla_executable *e = NULL;
-        cyxla_error *error = compile_text(DOUBLE_F32_4, &e);
-        for (int i = 0; !error && i < 20; i++)
-            error = run_1_1(left_executable, FOUR, sizeof FOUR, out, sizeof out);
-        cyxla_executable_free(e);
-        if (error) {
-            cyxla_error_free(error);
-            pause(); /* the process is ending */
-        }
-    }
-    return NULL;
+    while (!error)
+        error = run_1_1(left_executable, FOUR, sizeof FOUR, out, sizeof out);
+    cyxla_error_free(error);
+    return NULL; /* the process is ending */
 }
 
-static void exit_while_threads_are_busy(void)
+static void exit_while_threads_run_programs(void)
 {
     static const struct timespec a_while = {0, 50000000};
 
@@ -235,7 +228,7 @@ int main(int argc, char **argv)
         {"_exit", leave_without_handlers},
         {"exit-failed", exit_after_a_failed_initialize},
         {"exit-loaded", exit_after_loading_alone},
-        {"exit-busy", exit_while_threads_are_busy},
+        {"exit-busy", exit_while_threads_run_programs},
         {"exit-handler", exit_handlers_may_use_the_runtime},
         {"exit-handler-older", older_exit_handlers_may_free},
         {NULL, NULL},
