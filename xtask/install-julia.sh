@@ -12,12 +12,16 @@ mkdir -p "$work/lists/partial"
 # The mirror that serves this machine its own release.
 mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
     awk -v release="$VERSION_CODENAME" '$2 == release { print $1; exit }')
+if [ -z "$mirror" ]; then
+    echo "apt knows no mirror of Debian $VERSION_CODENAME here; install Julia 1.5 or newer by hand" >&2
+    exit 1
+fi
 
 # Both releases stand in the list: what they share comes from the newer one,
 # so nothing is replaced by an older version.
 cat > "$work/julia.sources" <<END
 Types: deb
-URIs: ${mirror:-http://deb.debian.org/debian}
+URIs: $mirror
 Suites: $VERSION_CODENAME bullseye
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg

@@ -181,3 +181,37 @@ fn version_macros(version: &str) -> Result<String> {
         major * 10000 + minor * 100 + patch
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_stand_one_a_line() {
+        let group = ["/// Fine.\n#define CYXLA_OK 0", "/// None.\n#define CYXLA_NONE -1"];
+        let lines = "#define CYXLA_OK   0     ///< Fine.\n#define CYXLA_NONE (-1)  ///< None.";
+        assert_eq!(table(&group).as_deref(), Some(lines));
+        assert_eq!(table(&["/// A function.\nvoid f(void);"]), None);
+    }
+
+    #[test]
+    fn a_version_is_three_numbers() {
+        let macros = version_macros("1.2.3").expect("a version");
+        assert!(macros.ends_with("#define CYXLA_VERSION 10203\n"), "{macros}");
+        assert!(version_macros("1.2").is_err());
+    }
+
+    #[test]
+    fn a_file_with_exports_must_be_a_section() {
+        let folder = std::env::temp_dir().join(format!("cyxla-sections-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("error.rs"), "#[unsafe(no_mangle)]").expect("a file");
+        fs::write(folder.join("guard.rs"), "nothing exported").expect("a file");
+        let fine = refuse_unknown_sections(&folder);
+        fs::write(folder.join("extra.rs"), "#[unsafe(no_mangle)]").expect("a file");
+        let wrong = refuse_unknown_sections(&folder);
+        fs::remove_dir_all(&folder).expect("the folder is ours");
+        assert_eq!(fine, Ok(()));
+        assert!(wrong.is_err_and(|message| message.contains("extra.rs")));
+    }
+}

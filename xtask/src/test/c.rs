@@ -13,14 +13,7 @@ use crate::project::{self, Project};
 /// The README's first C program does what the README says.
 pub fn readme_program(project: &Project) -> Result<()> {
     let readme = project::read(&project.root.join("README.md"))?;
-    let mut blocks = readme.split("\n```").skip(1).step_by(2);
-    let program = blocks
-        .next()
-        .and_then(|block| block.strip_prefix("c\n"))
-        .ok_or("README.md must start with a C program")?;
-    let printed = blocks.next().and_then(|block| block.strip_prefix("text\n"));
-    let printed = printed.ok_or("README.md must say, in a block of text, what its program prints")?;
-
+    let (program, printed) = program_and_output(&readme)?;
     let folder = project.fresh_folder("readme")?;
     let source = folder.join("add.c");
     let binary = folder.join("add");
@@ -35,6 +28,15 @@ pub fn readme_program(project: &Project) -> Result<()> {
         return Ok(());
     }
     Err(format!("README.md's program printed `{}`, not `{}` as README.md says", said.trim(), printed.trim()))
+}
+
+/// The first block of the README, which is C, and the second, what it prints.
+fn program_and_output(readme: &str) -> Result<(&str, &str)> {
+    let mut blocks = readme.split("\n```").skip(1).step_by(2);
+    let program = blocks.next().and_then(|block| block.strip_prefix("c\n"));
+    let printed = blocks.next().and_then(|block| block.strip_prefix("text\n"));
+    let program = program.ok_or("README.md must start with a block of C")?;
+    Ok((program, printed.ok_or("README.md must say, in a block of text, what its program prints")?))
 }
 
 pub fn build_gcc(project: &Project) -> Result<()> {
@@ -94,4 +96,17 @@ pub fn foreign_languages(project: &Project) -> Result<()> {
     script.env("CYXLA_PLUGIN", &plugins::newest()?.path);
     script.arg(project.root.join("tests/ffi/run.sh")).arg(prefix).current_dir(project.fresh_folder("ffi")?);
     process::run(&mut script)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_must_have_a_program_and_its_output() {
+        let readme = "# T\n\n```c\nint x;\n```\n\n```text\n1\n```\n";
+        assert_eq!(program_and_output(readme), Ok(("int x;", "1")));
+        assert!(program_and_output(&readme.replace("```c\n", "```sh\n")).is_err());
+        assert!(program_and_output(&readme.replace("```text\n", "```sh\n")).is_err());
+    }
 }

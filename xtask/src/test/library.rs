@@ -20,15 +20,20 @@ pub fn shape(project: &Project) -> Result<()> {
     let library = project.library();
     let size = fs::metadata(&library).map_err(|error| format!("{}: {error}", library.display()))?.len();
     let dynamic = process::output(Command::new("readelf").args(["--dynamic", "--wide"]).arg(&library))?;
-    let needed = bracketed(&dynamic, "(NEEDED)");
-    println!("{} bytes, needs {}", size, needed.join(", "));
+    println!("{size} bytes, needs {}", bracketed(&dynamic, "(NEEDED)").join(", "));
+    judge(size, &dynamic)
+}
+
+/// `dynamic` is what readelf says of the library's dynamic section.
+fn judge(size: u64, dynamic: &str) -> Result<()> {
     if size >= SIZE_LIMIT {
         return Err(format!("libcyxla.so has {size} bytes; the limit is {SIZE_LIMIT}"));
     }
-    if let Some(other) = needed.iter().find(|name| !ALLOWED.contains(&name.as_str())) {
+    if let Some(other) = bracketed(dynamic, "(NEEDED)").iter().find(|name| !ALLOWED.contains(&name.as_str()))
+    {
         return Err(format!("libcyxla.so needs {other}; only {} are allowed", ALLOWED.join(", ")));
     }
-    if bracketed(&dynamic, "(SONAME)") != [SONAME] {
+    if bracketed(dynamic, "(SONAME)") != [SONAME] {
         return Err(format!("libcyxla.so must have the SONAME {SONAME}; build.rs sets it"));
     }
     if !dynamic.lines().any(|line| line.contains("FLAGS_1") && line.contains("NODELETE")) {
@@ -54,4 +59,28 @@ pub fn symbols(project: &Project) -> Result<()> {
 fn bracketed(dynamic: &str, mark: &str) -> Vec<String> {
     let lines = dynamic.lines().filter(|line| line.contains(mark));
     lines.filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0.to_string())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = " 0x01 (NEEDED) Shared library: [libc.so.6]\n\
+                        0x0e (SONAME) Library soname: [libcyxla.so.0]\n\
+                        0x6ffffffb (FLAGS_1) Flags: NOW NODELETE\n";
+
+    #[test]
+    fn each_wrong_shape_is_found() {
+        assert_eq!(judge(SIZE_LIMIT - 1, GOOD), Ok(()));
+        assert!(judge(SIZE_LIMIT, GOOD).is_err());
+        let wrong = [
+            ("libc.so.6", "libstdc++.so.6"),
+            ("libcyxla.so.0", "libcyxla.so"),
+            ("SONAME", ""),
+            ("NODELETE", ""),
+        ];
+        for (part, instead) in wrong {
+            assert!(judge(1, &GOOD.replace(part, instead)).is_err(), "{part} replaced by {instead}");
+        }
+    }
 }

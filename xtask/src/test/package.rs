@@ -119,3 +119,18 @@ fn refuse_mention(folder: &Path, place: &Path) -> Result<()> {
         Err(format!("these installed files contain the path {text}: {found}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_remembers_a_path_is_found() {
+        let folder = std::env::temp_dir().join(format!("cyxla-mention-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("a.pc"), "prefix=/some/place/here").expect("a file");
+        let results = ["/some/place", "/another"].map(|place| refuse_mention(&folder, Path::new(place)));
+        fs::remove_dir_all(&folder).expect("the folder is ours");
+        assert!(results[0].is_err() && results[1].is_ok());
+    }
+}

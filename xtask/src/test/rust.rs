@@ -43,14 +43,8 @@ pub fn rust_version(project: &Project) -> Result<()> {
     let metadata: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
-    let ours = packages.iter().find(|package| package["name"] == "libcyxla");
-    let limit = ours.and_then(rust_version_of).ok_or("Cargo.toml states no rust-version")?;
-    let newer: Vec<String> = packages
-        .iter()
-        .filter(|package| rust_version_of(package).is_some_and(|version| version > limit))
-        .map(|package| format!("{} {} ({})", package["name"], package["version"], package["rust_version"]))
-        .collect();
-    println!("{} packages, none may need more than Rust {}.{}", packages.len(), limit.0, limit.1);
+    let newer = newer_than_ours(packages)?;
+    println!("{} packages, {} too new", packages.len(), newer.len());
     if newer.is_empty() {
         return Ok(());
     }
@@ -58,6 +52,16 @@ pub fn rust_version(project: &Project) -> Result<()> {
         "these need a newer Rust; pin older versions with `cargo update --precise`: {}",
         newer.join(", ")
     ))
+}
+
+fn newer_than_ours(packages: &[serde_json::Value]) -> Result<Vec<String>> {
+    let ours = packages.iter().find(|package| package["name"] == "libcyxla");
+    let limit = ours.and_then(rust_version_of).ok_or("Cargo.toml states no rust-version")?;
+    let newer =
+        packages.iter().filter(|package| rust_version_of(package).is_some_and(|version| version > limit));
+    Ok(newer
+        .map(|package| format!("{} {} ({})", package["name"], package["version"], package["rust_version"]))
+        .collect())
 }
 
 fn rust_version_of(package: &serde_json::Value) -> Option<(u32, u32)> {
@@ -114,4 +118,23 @@ pub fn with_plugin(mut command: Command, project: &Project, plugin: &Plugin) -> 
         command.env_remove(name);
     }
     Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_package_that_needs_a_newer_rust_is_found() {
+        let packages = |version| {
+            let ours = json!({"name": "libcyxla", "version": "0.1.0", "rust_version": "1.88"});
+            [ours, json!({"name": "other", "version": "2.0.0", "rust_version": version})]
+        };
+        for fine in [json!("1.88.0"), json!("1.9"), json!(null)] {
+            assert_eq!(newer_than_ours(&packages(fine)), Ok(vec![]));
+        }
+        assert_eq!(newer_than_ours(&packages(json!("1.89"))).map(|list| list.len()), Ok(1));
+        assert!(newer_than_ours(&[]).is_err());
+    }
 }
