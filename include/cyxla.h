@@ -507,8 +507,8 @@ const char *cyxla_plugin_list_failure_problem(const cyxla_plugin_list *list, siz
  *
  * A process has one runtime. cyxla_initialize makes it; the first function that
  * needs one makes the default one. It lives until the process ends. In a child
- * that the process forks afterwards every function that needs it gives
- * FAILED_PRECONDITION.
+ * that the process forks afterwards, and in exit handlers older than the runtime,
+ * every function that needs it gives FAILED_PRECONDITION.
  * ============================================================================= */
 
 /// Loads a plugin and creates its client, unless the process has a runtime already.
@@ -518,16 +518,19 @@ const char *cyxla_plugin_list_failure_problem(const cyxla_plugin_list *list, siz
 /// of the one that there is. Threads that call at once get the same one. A failure
 /// leaves the process as it was; another call may succeed.
 ///
-/// Without `path` and `platform` the variables CYXLA_PLUGIN and CYXLA_PLATFORM choose;
-/// without them the first usable plugin of cyxla_plugin_list_find. A `path` that
-/// fails is an error, never a reason to take another plugin. A path is used as it is
+/// Without `path` the variable CYXLA_PLUGIN names the library; without `platform` too,
+/// CYXLA_PLATFORM names the platform. Without all of them it is the first usable plugin
+/// of cyxla_plugin_list_find. A library that was named and fails, or is for another
+/// platform, is an error, never a reason to take another one. A path is used as it is
 /// given (links are not resolved); a relative one starts at the working folder, also
 /// when it has no slash.
 ///
 /// Options of a CPU plugin: "cpu_device_count" (int, 1 to 1024, default 1),
 /// "asynchronous" (bool, default false). Names and values that are known are checked
 /// before the plugin sees them; other names go through to the plugin. A default that
-/// the plugin does not know is left out; an option that the caller gave is an error.
+/// the plugin does not know is left out; an option that the caller gave is an error,
+/// but for "asynchronous", which old CPU plugins ignore ("options_ignored" of
+/// cyxla_runtime_info_json, cyxla_runtime_info_is_synchronous).
 ///
 /// A plugin is code of its own: one that aborts while it is loaded ends the process.
 /// `cyxla info --plugin PATH` tries one in a process of its own first.
@@ -536,7 +539,7 @@ const char *cyxla_plugin_list_failure_problem(const cyxla_plugin_list *list, siz
 /// @param platform "cpu", "cuda", "rocm", "tpu", "gpu" (cuda or rocm) or another; NULL for any.
 /// @param options  create options, or NULL for those of the variable CYXLA_OPTIONS.
 /// @param info     receives the details of the runtime; may be NULL.
-/// @return NULL, or an owned error: NOT_FOUND (no plugin, no such file), INVALID_ARGUMENT (no plugin library, an option), FAILED_PRECONDITION (the loader, another platform), UNIMPLEMENTED (the plugin is too old), or the plugin's own.
+/// @return NULL, or an owned error: NOT_FOUND (no plugin, no such file), INVALID_ARGUMENT (no plugin library, an option), FAILED_PRECONDITION (the loader, another platform, a forked child, a process that is ending), UNIMPLEMENTED (the plugin is too old), or the plugin's own.
 /// @threads safe.   @blocks while a plugin is loaded.   @since 0.1
 cyxla_error *cyxla_initialize(const char *path,
                               const char *platform,
@@ -606,10 +609,11 @@ void cyxla_runtime_info_api_version(const cyxla_runtime_info *info, int32_t *maj
 /// @threads safe.   @blocks no.   @since 0.1
 bool cyxla_runtime_info_avoids_copies(const cyxla_runtime_info *info);
 
-/// Tells whether programs run in the calling thread and have ended when the call returns.
+/// Tells whether programs have ended when the call that runs them returns.
 ///
-/// CPU plugins of before about PJRT 0.110 ignore the option "asynchronous" and are
-/// not synchronous.
+/// They then run in the calling thread, with the help of the plugin's threads for large
+/// operations. CPU plugins of PJRT 0.106 and older ignore the option "asynchronous" and
+/// are not synchronous; one of 0.115 is.
 ///
 /// @param info     details, or NULL.
 /// @return true if they do.
@@ -935,7 +939,8 @@ cyxla_error *cyxla_buffer_from_host(size_t device,
 /// type takes whole bytes and is not PRED; cyxla_buffer_is_view tells. Otherwise the
 /// array is copied and released at once, possibly before this returns. The memory has
 /// to stay, and stay unchanged, until `release` is called. After an error `release` is
-/// not called.
+/// not called, nor in a forked child or while the process ends. `release` may run
+/// inside cyxla_buffer_free and cyxla_execute, and may itself call the library.
 ///
 /// @param device       position of the device.
 /// @param dtype        element type.

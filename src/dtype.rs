@@ -101,6 +101,8 @@ impl DType {
     /// memory; older ones crash on it instead of refusing it.
     pub fn since_pjrt_minor(self) -> i32 {
         match self {
+            DType::F8E4M3 | DType::F8E3M4 => 55,
+            DType::F4E2M1FN | DType::F8E8M0FNU => 63,
             DType::S1 | DType::U1 => 106,
             DType::F6E2M3FN | DType::F6E3M2FN => 115,
             _ => 0,
@@ -115,6 +117,22 @@ impl DType {
 
 /// An array type as messages write it: `f32[2,3]`.
 pub struct ArrayType<'a>(pub DType, pub &'a [i64]);
+
+impl ArrayType<'_> {
+    /// Bytes of the array in host memory; `None` when that is no size.
+    pub fn host_size(&self) -> Option<usize> {
+        let ArrayType(dtype, dims) = *self;
+        if dims.iter().any(|&dim| dim < 0) {
+            return None;
+        }
+        if dims.contains(&0) {
+            return Some(0); // whatever the others multiply to
+        }
+        let count = dims.iter().try_fold(1i64, |count, &dim| count.checked_mul(dim))?;
+        let size = usize::try_from(count).ok()?.checked_mul(dtype.host_size())?;
+        Some(size).filter(|&size| size <= isize::MAX as usize)
+    }
+}
 
 impl fmt::Display for ArrayType<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,5 +169,16 @@ mod tests {
         assert_eq!(DType(99).name(), "invalid");
         assert_eq!(ArrayType(DType::F32, &[2, 3]).to_string(), "f32[2,3]");
         assert_eq!(ArrayType(DType::S32, &[]).to_string(), "s32[]");
+    }
+
+    #[test]
+    fn host_sizes_do_not_overflow() {
+        let size = |dtype, dims: &[i64]| ArrayType(dtype, dims).host_size();
+        assert_eq!(size(DType::F32, &[]), Some(4));
+        assert_eq!(size(DType::S4, &[3]), Some(3));
+        assert_eq!(size(DType::F64, &[i64::MAX, 0]), Some(0));
+        for dims in [&[-1][..], &[i64::MAX], &[1 << 40, 1 << 40], &[0, -1]] {
+            assert_eq!(size(DType::F64, dims), None, "{dims:?}");
+        }
     }
 }

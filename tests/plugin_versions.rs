@@ -13,7 +13,7 @@ use support::{FakeCounts, each_isolated, exercise, fake_plugin, isolated};
 const SCRIPT: &str = "CYXLA_FAKE_PLUGIN";
 
 /// Without these nothing can be done at all.
-const NEEDED: [&str; 23] = [
+const NEEDED: [&str; 25] = [
     "PJRT_Error_Destroy",
     "PJRT_Error_Message",
     "PJRT_Error_GetCode",
@@ -28,6 +28,7 @@ const NEEDED: [&str; 23] = [
     "PJRT_Device_GetDescription",
     "PJRT_DeviceDescription_Id",
     "PJRT_Executable_Destroy",
+    "PJRT_Executable_NumOutputs",
     "PJRT_Executable_OptimizedProgram",
     "PJRT_Executable_OutputElementTypes",
     "PJRT_Executable_OutputDimensions",
@@ -36,6 +37,7 @@ const NEEDED: [&str; 23] = [
     "PJRT_LoadedExecutable_Execute",
     "PJRT_Buffer_Destroy",
     "PJRT_Buffer_GetMemoryLayout",
+    "PJRT_Buffer_OnDeviceSizeInBytes",
     "PJRT_Buffer_ReadyEvent",
 ];
 
@@ -111,6 +113,15 @@ fn half_a_slot_is_none() {
 fn a_longer_table_works() {
     isolated("a_longer_table_works", &[(SCRIPT, "works,api_minor=9000,slots=600")], || {
         exercise(&fake_plugin()).unwrap();
+    });
+}
+
+#[test]
+fn the_version_with_a_table_of_its_own() {
+    isolated("the_version_with_a_table_of_its_own", &[(SCRIPT, "works,api_minor=56")], || {
+        let error = exercise(&fake_plugin()).unwrap_err();
+        assert_eq!(error.code(), Code::Unimplemented);
+        assert!(error.message().contains("PJRT 0.56"), "{error}");
     });
 }
 

@@ -89,7 +89,8 @@ pub unsafe extern "C" fn cyxla_buffer_from_host(
 /// type takes whole bytes and is not PRED; cyxla_buffer_is_view tells. Otherwise the
 /// array is copied and released at once, possibly before this returns. The memory has
 /// to stay, and stay unchanged, until `release` is called. After an error `release` is
-/// not called.
+/// not called, nor in a forked child or while the process ends. `release` may run
+/// inside cyxla_buffer_free and cyxla_execute, and may itself call the library.
 ///
 /// @param device       position of the device.
 /// @param dtype        element type.
@@ -120,8 +121,8 @@ pub unsafe extern "C" fn cyxla_buffer_view_host(
             let out = Out::new(out, "out")?;
             let (dtype, dims, size) = array_type(dtype, dims, rank)?;
             pointer::host_input(data, size, || "data".into())?;
-            let view = HostView { address: data, writable, release, user_data };
-            out.set_handle(cyxla_buffer { buffer: Buffer::view_host(device, dtype, dims, size, view)? });
+            let view = HostView::from_raw(data, size, writable, release, user_data);
+            out.set_handle(cyxla_buffer { buffer: Buffer::view_host(device, dtype, dims, view)? });
         }
         Ok(())
     })

@@ -34,7 +34,8 @@ pub(super) fn value<T>(fallback: T, body: impl FnOnce() -> T) -> T {
 
 fn caught<T>(body: impl FnOnce() -> T) -> std::result::Result<T, String> {
     static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
+    // A thread that panics already may not change the hook.
+    let install = || {
         // The host's stderr is not ours. A Rust host shares this hook; its own
         // panics go to its own hook.
         let others = take_hook();
@@ -44,7 +45,10 @@ fn caught<T>(body: impl FnOnce() -> T) -> std::result::Result<T, String> {
             }
             PANIC.set(Some(info.to_string().replace('\n', " ")));
         }));
-    });
+    };
+    if !std::thread::panicking() {
+        HOOK.call_once(install);
+    }
     DEPTH.set(DEPTH.get() + 1);
     // What the body captured is not looked at again after a panic, apart from
     // state behind locks, which is left as a lock leaves it.

@@ -81,6 +81,12 @@ pub(super) unsafe fn slice<'a, T>(pointer: *const T, count: usize, parameter: &s
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
+/// An array that a function fills: NULL only when it has no items. What it holds
+/// before is not looked at.
+pub(super) fn check_array<T>(pointer: *mut T, count: usize, parameter: &str) -> Result<()> {
+    if count == 0 { Ok(()) } else { check(pointer, parameter) }
+}
+
 /// Text in UTF-8.
 ///
 /// # Safety

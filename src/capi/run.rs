@@ -126,8 +126,8 @@ pub unsafe extern "C" fn cyxla_execute(
                 })
                 .collect::<Result<_>>()?;
             // Checks that there is somewhere to write before anything runs.
-            pointer::slice(outputs, output_count, "outputs")?;
-            let results = executable.execute(&buffers, output_count)?;
+            pointer::check_array(outputs, output_count, "outputs")?;
+            let results = executable.execute(&buffers)?;
             for (index, buffer) in results.into_iter().enumerate() {
                 outputs.add(index).write(Box::into_raw(Box::new(cyxla_buffer { buffer })));
             }

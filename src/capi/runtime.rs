@@ -2,8 +2,8 @@
 //!
 //! A process has one runtime. cyxla_initialize makes it; the first function that
 //! needs one makes the default one. It lives until the process ends. In a child
-//! that the process forks afterwards every function that needs it gives
-//! FAILED_PRECONDITION.
+//! that the process forks afterwards, and in exit handlers older than the runtime,
+//! every function that needs it gives FAILED_PRECONDITION.
 
 use std::ffi::{CString, c_char};
 use std::os::unix::ffi::OsStrExt;
@@ -69,16 +69,19 @@ unsafe fn device<'a>(info: *const cyxla_runtime_info, index: usize) -> Option<&'
 /// of the one that there is. Threads that call at once get the same one. A failure
 /// leaves the process as it was; another call may succeed.
 ///
-/// Without `path` and `platform` the variables CYXLA_PLUGIN and CYXLA_PLATFORM choose;
-/// without them the first usable plugin of cyxla_plugin_list_find. A `path` that
-/// fails is an error, never a reason to take another plugin. A path is used as it is
+/// Without `path` the variable CYXLA_PLUGIN names the library; without `platform` too,
+/// CYXLA_PLATFORM names the platform. Without all of them it is the first usable plugin
+/// of cyxla_plugin_list_find. A library that was named and fails, or is for another
+/// platform, is an error, never a reason to take another one. A path is used as it is
 /// given (links are not resolved); a relative one starts at the working folder, also
 /// when it has no slash.
 ///
 /// Options of a CPU plugin: "cpu_device_count" (int, 1 to 1024, default 1),
 /// "asynchronous" (bool, default false). Names and values that are known are checked
 /// before the plugin sees them; other names go through to the plugin. A default that
-/// the plugin does not know is left out; an option that the caller gave is an error.
+/// the plugin does not know is left out; an option that the caller gave is an error,
+/// but for "asynchronous", which old CPU plugins ignore ("options_ignored" of
+/// cyxla_runtime_info_json, cyxla_runtime_info_is_synchronous).
 ///
 /// A plugin is code of its own: one that aborts while it is loaded ends the process.
 /// `cyxla info --plugin PATH` tries one in a process of its own first.
@@ -87,7 +90,7 @@ unsafe fn device<'a>(info: *const cyxla_runtime_info, index: usize) -> Option<&'
 /// @param platform "cpu", "cuda", "rocm", "tpu", "gpu" (cuda or rocm) or another; NULL for any.
 /// @param options  create options, or NULL for those of the variable CYXLA_OPTIONS.
 /// @param info     receives the details of the runtime; may be NULL.
-/// @return NULL, or an owned error: NOT_FOUND (no plugin, no such file), INVALID_ARGUMENT (no plugin library, an option), FAILED_PRECONDITION (the loader, another platform), UNIMPLEMENTED (the plugin is too old), or the plugin's own.
+/// @return NULL, or an owned error: NOT_FOUND (no plugin, no such file), INVALID_ARGUMENT (no plugin library, an option), FAILED_PRECONDITION (the loader, another platform, a forked child, a process that is ending), UNIMPLEMENTED (the plugin is too old), or the plugin's own.
 /// @threads safe.   @blocks while a plugin is loaded.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_initialize(
@@ -102,9 +105,10 @@ pub unsafe extern "C" fn cyxla_initialize(
             let path = if path.is_null() { None } else { Some(pointer::path(path, "path")?) };
             let platform = pointer::optional_text(platform, "platform")?;
             let options = pointer::optional(options).map(|options| &options.options);
+            let info = if info.is_null() { None } else { Some(Out::new(info, "info")?) };
             let made = cyxla_runtime_info::of(runtime::initialize(path, platform, options)?);
-            if !info.is_null() {
-                Out::new(info, "info")?.set(made);
+            if let Some(info) = info {
+                info.set(made);
             }
         }
         Ok(())
@@ -232,10 +236,11 @@ pub unsafe extern "C" fn cyxla_runtime_info_avoids_copies(info: *const cyxla_run
     value(false, || info.is_some_and(|info| info.info.avoids_copies))
 }
 
-/// Tells whether programs run in the calling thread and have ended when the call returns.
+/// Tells whether programs have ended when the call that runs them returns.
 ///
-/// CPU plugins of before about PJRT 0.110 ignore the option "asynchronous" and are
-/// not synchronous.
+/// They then run in the calling thread, with the help of the plugin's threads for large
+/// operations. CPU plugins of PJRT 0.106 and older ignore the option "asynchronous" and
+/// are not synchronous; one of 0.115 is.
 ///
 /// @param info     details, or NULL.
 /// @return true if they do.

@@ -6,4 +6,4 @@ mod runnable;
 mod signature;
 
 pub use options::CompileOptions;
-pub use signature::{Signature, TensorSpec, host_size};
+pub use signature::{Signature, TensorSpec};

@@ -112,6 +112,9 @@ pub struct SourceTarget {
 pub struct CollectiveDeviceList {
     #[prost(message, repeated, tag = "1")]
     pub replica_groups: Vec<ReplicaGroup>,
+    /// The groups in a shorter form, used where there are many devices.
+    #[prost(bytes = "vec", optional, tag = "2")]
+    pub iota: Option<Vec<u8>>,
 }
 
 /// Where an operation comes from; of a parameter, its name in the user's program.

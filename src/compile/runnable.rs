@@ -36,6 +36,9 @@ pub fn check(module: &HloModule) -> Result<()> {
 
 /// Whether an instruction names a device other than number 0.
 fn needs_other_devices(instruction: &Instruction) -> bool {
+    if instruction.collective_device_list.as_ref().is_some_and(|list| list.iota.is_some()) {
+        return true;
+    }
     let newer = instruction.collective_device_list.iter().flat_map(|list| &list.replica_groups);
     let mut members = newer.chain(&instruction.replica_groups).flat_map(|group| &group.replica_ids);
     let mut pairs = instruction.source_target_pairs.iter();
@@ -66,7 +69,7 @@ mod tests {
             assert_eq!(outcome(opcode(host)), Err(Code::Unimplemented));
         }
         let older = Instruction { replica_groups: groups(&[0, 1]), ..opcode("all-gather") };
-        let list = CollectiveDeviceList { replica_groups: groups(&[0, 1, 2, 3]) };
+        let list = CollectiveDeviceList { replica_groups: groups(&[0, 1, 2, 3]), iota: None };
         let newer = Instruction { collective_device_list: Some(list), ..opcode("all-reduce") };
         let pairs = vec![SourceTarget { source: 0, target: 1 }];
         let permute = Instruction { source_target_pairs: pairs, ..opcode("collective-permute") };

@@ -95,19 +95,6 @@ impl Signature {
     }
 }
 
-/// Bytes of an array in host memory; `None` when that is no size.
-pub fn host_size(dtype: DType, dims: &[i64]) -> Option<usize> {
-    if dims.iter().any(|&dim| dim < 0) {
-        return None;
-    }
-    if dims.contains(&0) {
-        return Some(0); // whatever the others multiply to
-    }
-    let count = dims.iter().try_fold(1i64, |count, &dim| count.checked_mul(dim))?;
-    let size = usize::try_from(count).ok()?.checked_mul(dtype.host_size())?;
-    Some(size).filter(|&size| size <= isize::MAX as usize)
-}
-
 /// Names live in the program's locations, which parameters keep as metadata.
 fn name_inputs(module: &proto::HloModule, inputs: &mut [TensorSpec]) {
     let entry = module.computations.iter().find(|one| one.id == module.entry_computation_id);
@@ -163,7 +150,7 @@ fn spec(shape: &proto::Shape, what: &str) -> Result<TensorSpec> {
             .hint("export the program with fixed shapes"));
     }
     let dims = shape.dimensions.clone();
-    let host_size = host_size(dtype, &dims).ok_or_else(|| {
+    let host_size = ArrayType(dtype, &dims).host_size().ok_or_else(|| {
         refused(format!("{what} of the program, {}, does not fit into memory", ArrayType(dtype, &dims)))
     })?;
     Ok(TensorSpec { name: None, dtype, dims, is_donated: false, host_size })
@@ -238,15 +225,5 @@ mod tests {
         }
         let vector = proto::Shape { layout: layout(&[0]), ..array(11, &[3]) };
         Signature::from_module(&module(vec![vector], tuple), &[]).unwrap();
-    }
-
-    #[test]
-    fn host_sizes_do_not_overflow() {
-        assert_eq!(host_size(DType::F32, &[]), Some(4));
-        assert_eq!(host_size(DType::S4, &[3]), Some(3));
-        assert_eq!(host_size(DType::F64, &[i64::MAX, 0]), Some(0));
-        for dims in [&[-1][..], &[i64::MAX], &[1 << 40, 1 << 40], &[0, -1]] {
-            assert_eq!(host_size(DType::F64, dims), None, "{dims:?}");
-        }
     }
 }

@@ -7,6 +7,8 @@ use crate::error::{Code, Error, Origin, Result};
 
 /// The oldest PJRT version that this library works with.
 const OLDEST_MINOR: i32 = 54;
+/// Version 0.56 put a function into the middle of the table, and 0.57 moved it.
+const BROKEN_MINOR: i32 = 56;
 /// No plugin has more extensions than this; a longer chain is a cycle.
 const MOST_EXTENSIONS: usize = 256;
 
@@ -74,6 +76,14 @@ impl Api {
         }
         // What destroys must be there before anything is made: memory that the host lends
         // comes back only when its buffer is destroyed.
+        if minor == BROKEN_MINOR {
+            let message = format!(
+                "the plugin implements PJRT 0.{minor}, a version whose function table no other version shares"
+            );
+            return Err(
+                Error::new(Code::Unimplemented, Origin::Plugin, message).hint("install a newer plugin")
+            );
+        }
         let present = [
             ("PJRT_Error_Destroy", copy.PJRT_Error_Destroy.is_some()),
             ("PJRT_Error_Message", copy.PJRT_Error_Message.is_some()),

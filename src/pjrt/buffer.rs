@@ -41,6 +41,17 @@ impl Layout {
         Layout { minor_to_major: (0..rank as i64).rev().collect(), is_tiled: false }
     }
 
+    /// The order that a plugin tells, which must name each dimension once: computing
+    /// with any other would give wrong numbers.
+    pub fn new(minor_to_major: &[i64], is_tiled: bool, rank: usize) -> Result<Layout> {
+        let named = |dimension| minor_to_major.contains(&dimension);
+        if minor_to_major.len() == rank && (0..rank as i64).all(named) {
+            return Ok(Layout { minor_to_major: minor_to_major.to_vec(), is_tiled });
+        }
+        let message = format!("the plugin orders the {rank} dimensions of an array as {minor_to_major:?}");
+        Err(Error::new(Code::Internal, Origin::Plugin, message))
+    }
+
     /// Whether the order is row-major for arrays of these dims. Dimensions of one
     /// element may stand anywhere, and an array without elements has every order.
     pub fn is_row_major(&self, dims: &[i64]) -> bool {
@@ -48,8 +59,7 @@ impl Layout {
             return false;
         }
         let long = |&&dim: &&i64| dims.get(dim as usize).is_none_or(|&size| size != 1);
-        let significant: Vec<i64> = self.minor_to_major.iter().filter(long).copied().collect();
-        dims.contains(&0) || significant.is_sorted_by(|a, b| a > b)
+        dims.contains(&0) || self.minor_to_major.iter().filter(long).is_sorted_by(|a, b| a > b)
     }
 }
 
@@ -94,11 +104,15 @@ impl Buffer {
     }
 
     /// The contents in place, `size` bytes of them, once they are ready; `None`
-    /// where device memory is not host memory. `size` follows from the type that
-    /// the plugin itself gave the buffer.
+    /// where device memory is not host memory.
     pub fn bytes(&self, size: usize) -> Result<Option<&[u8]>> {
         if !self.in_place {
             return Ok(None);
+        }
+        let there = self.device_size()?;
+        if there < size {
+            let message = format!("the plugin made a buffer of {there} bytes where {size} were due");
+            return Err(Error::new(Code::Internal, Origin::Plugin, message));
         }
         // Asking for the address does not wait, also for contents that failed.
         self.wait()?;
@@ -116,8 +130,30 @@ impl Buffer {
         Ok(Some(unsafe { std::slice::from_raw_parts(address, size) }))
     }
 
-    /// How the elements are ordered.
-    pub fn layout(&self) -> Result<Layout> {
+    /// Copies the contents in place to `destination`; gives false where device memory
+    /// is not host memory. The two may overlap: a host may read a view of its own
+    /// memory into that same memory.
+    pub fn copy_in_place(&self, destination: &mut HostOutput<'_>) -> Result<bool> {
+        let size = destination.size();
+        let Some(source) = self.bytes(size)?.map(<[u8]>::as_ptr) else { return Ok(false) };
+        if size > 0 {
+            // SAFETY: `bytes` just gave the source, of this size; the destination is
+            // as large and writable.
+            unsafe { std::ptr::copy(source, destination.address(), size) };
+        }
+        Ok(true)
+    }
+
+    fn device_size(&self) -> Result<usize> {
+        let mut args = sys::PJRT_Buffer_OnDeviceSizeInBytes_Args::new();
+        args.buffer = self.raw;
+        // SAFETY: the buffer is alive.
+        unsafe { call!(self.api, PJRT_Buffer_OnDeviceSizeInBytes, &mut args) }?;
+        Ok(args.on_device_size_in_bytes)
+    }
+
+    /// How the elements are ordered; `rank` is how many dimensions the buffer has.
+    pub fn layout(&self, rank: usize) -> Result<Layout> {
         let mut args = sys::PJRT_Buffer_GetMemoryLayout_Args::new();
         args.buffer = self.raw;
         // SAFETY: the buffer is alive and owns the lists; the type says which
@@ -126,8 +162,8 @@ impl Buffer {
             call!(self.api, PJRT_Buffer_GetMemoryLayout, &mut args)?;
             if args.layout.r#type == sys::PJRT_Buffer_MemoryLayout_Type_Tiled {
                 let tiled = args.layout.value.tiled;
-                let minor_to_major = list(tiled.minor_to_major, tiled.minor_to_major_size).to_vec();
-                return Ok(Layout { minor_to_major, is_tiled: tiled.num_tiles > 0 });
+                let order = list(tiled.minor_to_major, tiled.minor_to_major_size);
+                return Layout::new(order, tiled.num_tiles > 0, rank);
             }
         }
         let message = "the plugin describes a buffer's layout by strides, which no known plugin does";
@@ -170,15 +206,31 @@ impl Buffer {
     }
 }
 
-impl Drop for Buffer {
-    fn drop(&mut self) {
+impl Buffer {
+    /// Destroys the buffer, unless nothing of the plugin may be called any more;
+    /// tells whether it did.
+    fn destroy(self) -> bool {
+        let destroyed = self.tell_plugin();
+        std::mem::forget(self);
+        destroyed
+    }
+
+    fn tell_plugin(&self) -> bool {
         if presence::is_gone() {
-            return;
+            return false;
         }
         let mut args = sys::PJRT_Buffer_Destroy_Args::new();
         args.buffer = self.raw;
-        // SAFETY: the buffer is alive and ours. An error changes nothing.
+        // SAFETY: the buffer is alive and ours, and nobody uses it after this. An
+        // error changes nothing.
         let _ = unsafe { call!(self.api, PJRT_Buffer_Destroy, &mut args) };
+        true
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.tell_plugin();
     }
 }
 
@@ -205,9 +257,10 @@ impl BorrowedBuffer<'_> {
 
 impl Drop for BorrowedBuffer<'_> {
     fn drop(&mut self) {
-        // The event of memory in use becomes ready when the buffer is gone.
-        self.buffer = None;
-        if let Some(done) = &self.done {
+        // The event of memory in use becomes ready when the buffer is gone. A process
+        // that ends destroys nothing more, and would wait for ever.
+        let destroyed = self.buffer.take().is_some_and(Buffer::destroy);
+        if let Some(done) = self.done.take().filter(|_| destroyed) {
             let _ = done.wait(); // its error is the transfer's, which the program reported
         }
     }
@@ -216,6 +269,15 @@ impl Drop for BorrowedBuffer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn orders_name_each_dimension_once() {
+        assert!(Layout::new(&[1, 0], false, 2).is_ok());
+        assert!(Layout::new(&[], false, 0).is_ok());
+        for (order, rank) in [(&[][..], 2), (&[0, 0], 2), (&[0, 2], 2), (&[0, 1, 2], 2), (&[-1, 0], 2)] {
+            assert_eq!(Layout::new(order, false, rank).unwrap_err().code(), Code::Internal);
+        }
+    }
 
     #[test]
     fn row_major_is_recognized() {

@@ -5,10 +5,10 @@ use std::sync::Once;
 
 use super::attribute::NamedValues;
 use super::{
-    Api, BorrowedBuffer, Buffer, Event, HostInput, HostView, LoadedExecutable, call, list, owned_text,
-    presence, sys,
+    Api, BorrowedBuffer, Buffer, Event, HostInput, HostView, Layout, LoadedExecutable, call, list,
+    owned_text, presence, sys,
 };
-use crate::dtype::DType;
+use crate::dtype::{ArrayType, DType};
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
 
@@ -35,9 +35,9 @@ pub struct ArraySpec<'a> {
 }
 
 impl Client {
-    /// Creates a client. From now on forks of this process are noticed.
+    /// Creates a client. From now on children of this process are refused.
     pub fn create(api: &'static Api, options: &Options) -> Result<Client> {
-        presence::watch_forks();
+        let in_use = presence::use_in_this_process();
         let options = NamedValues::new(options);
         let mut args = sys::PJRT_Client_Create_Args::new();
         args.create_options = options.as_slice().as_ptr();
@@ -47,6 +47,7 @@ impl Client {
         if args.client.is_null() {
             return Err(plugin_fault("the plugin returned no client, and no error either"));
         }
+        in_use.keep(); // a client leaves threads behind, even one that is destroyed
         static CREATED: Once = Once::new();
         presence::watch_end(&CREATED);
         Ok(Client { api, raw: args.client, in_place: false })
@@ -56,11 +57,6 @@ impl Client {
     /// holds for what is made from now on.
     pub fn set_in_place(&mut self, in_place: bool) {
         self.in_place = in_place;
-    }
-
-    /// The plugin's functions.
-    pub fn api(&self) -> &'static Api {
-        self.api
     }
 
     /// The platform's name, such as `cpu`.
@@ -119,7 +115,6 @@ impl Client {
         presence::watch_end(&COMPILED);
         // SAFETY: the plugin gave the executable, which is ours.
         unsafe { LoadedExecutable::from_raw(self.api, args.executable, self.in_place) }
-            .ok_or_else(|| plugin_fault("the plugin returned no executable, and no error either"))
     }
 
     /// Makes a device array by copying row-major host memory, which the caller has
@@ -130,7 +125,8 @@ impl Client {
         spec: ArraySpec<'_>,
         device: &Device,
     ) -> Result<Buffer> {
-        // SAFETY: the plugin reads the memory during the call only.
+        check_size(&data, spec)?;
+        // SAFETY: the memory holds the array; the plugin reads it during the call only.
         let made = unsafe { self.make_buffer(data.address(), spec, COPY, device) };
         made.map(|(buffer, _done)| buffer)
     }
@@ -143,8 +139,9 @@ impl Client {
         spec: ArraySpec<'_>,
         device: &Device,
     ) -> Result<BorrowedBuffer<'a>> {
+        check_size(&data, spec)?;
         let semantics = if self.can_alias(data.address(), spec.dtype) { ZERO_COPY } else { COPY };
-        // SAFETY: the memory is readable during 'a; the result's drop waits until
+        // SAFETY: the memory holds the array during 'a; the result's drop waits until
         // the plugin is done with it.
         let (buffer, done) = unsafe { self.make_buffer(data.address(), spec, semantics, device) }?;
         let done = done.filter(|_| semantics != COPY);
@@ -153,32 +150,44 @@ impl Client {
 
     /// Makes a device array of row-major host memory that the host lends until it
     /// is released: in place where the memory is aligned for it, else as a copy.
-    /// Gives the array and whether it is in place. After an error nothing is
-    /// released, and the memory is the host's again.
-    pub fn view_host(&self, view: HostView, spec: ArraySpec<'_>, device: &Device) -> Result<(Buffer, bool)> {
-        let address = view.address.cast::<u8>().cast_const();
-        if !self.can_alias(address, spec.dtype) {
-            // SAFETY: the host lends readable memory; the plugin copies it now.
-            let (buffer, _done) = unsafe { self.make_buffer(address, spec, COPY, device) }?;
-            view.release();
-            return Ok((buffer, false));
-        }
-        let semantics = if view.writable { MUTABLE_ZERO_COPY } else { ZERO_COPY };
-        // SAFETY: the host lends the memory, writable where it says so, until the
-        // release below, which the plugin's event triggers.
+    /// Gives the array, its order, and whether it is in place. After an error nothing
+    /// is released, and the memory is the host's again.
+    pub fn view_host(
+        &self,
+        view: HostView,
+        spec: ArraySpec<'_>,
+        device: &Device,
+    ) -> Result<(Buffer, Layout, bool)> {
+        check_size(&view.as_input(), spec)?;
+        let address = view.address();
+        let semantics = match self.can_alias(address, spec.dtype) {
+            false => COPY,
+            true if view.is_writable() => MUTABLE_ZERO_COPY,
+            true => ZERO_COPY,
+        };
+        // SAFETY: the host lends memory that holds the array, writable where it says
+        // so, until the release below, which the plugin's event triggers.
         let (buffer, done) = unsafe { self.make_buffer(address, spec, semantics, device) }?;
-        let in_place = buffer.address()? == address;
-        match done {
-            None => view.release(),
-            Some(done) => {
-                if let Err(error) = done.release_when_ready(view) {
-                    drop(buffer);
-                    let _ = done.wait(); // the plugin must be done before the host has the memory again
-                    return Err(error);
-                }
+        // All that can fail comes before the memory is given back.
+        let described = buffer.layout(spec.dims.len()).and_then(|layout| {
+            let in_place = semantics != COPY && buffer.address()? == address;
+            Ok((layout, in_place))
+        });
+        let handed_over = described.and_then(|described| {
+            match done.as_ref().filter(|_| semantics != COPY) {
+                Some(done) => done.release_when_ready(view)?,
+                None => view.release(), // copied before the call returned
+            }
+            Ok(described)
+        });
+        match handed_over {
+            Ok((layout, in_place)) => Ok((buffer, layout, in_place)),
+            Err(error) => {
+                // The plugin has to be done before the host has the memory again.
+                drop(BorrowedBuffer::new(buffer, done));
+                Err(error)
             }
         }
-        Ok((buffer, in_place))
     }
 
     /// Whether plugins use memory at this address in place.
@@ -226,6 +235,9 @@ const MUTABLE_ZERO_COPY: sys::PJRT_HostBufferSemantics = sys::PJRT_HostBufferSem
 
 impl Drop for Client {
     fn drop(&mut self) {
+        if presence::is_gone() {
+            return;
+        }
         let mut args = sys::PJRT_Client_Destroy_Args::new();
         args.client = self.raw;
         // SAFETY: the client is alive and ours. An error changes nothing.
@@ -282,6 +294,16 @@ impl Device {
             })
         }
     }
+}
+
+/// A last check, where the memory is about to be read: whoever made `data` should
+/// have compared it with the array before.
+fn check_size(data: &HostInput<'_>, spec: ArraySpec<'_>) -> Result<()> {
+    let array = ArrayType(spec.dtype, spec.dims);
+    if array.host_size() == Some(data.size()) {
+        return Ok(());
+    }
+    Err(Error::internal(format!("{} bytes of host memory for {array}", data.size())))
 }
 
 fn plugin_fault(message: &str) -> Error {

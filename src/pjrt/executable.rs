@@ -14,6 +14,8 @@ pub struct LoadedExecutable {
     raw: *mut sys::PJRT_LoadedExecutable,
     /// Its results are in host memory.
     in_place: bool,
+    /// How many results the plugin writes.
+    output_count: usize,
 }
 
 // SAFETY: PJRT executables may be used from any thread.
@@ -38,7 +40,7 @@ pub const INLINE: usize = 16;
 pub type Results = SmallVec<[Buffer; INLINE]>;
 
 impl LoadedExecutable {
-    /// Takes an executable over; `None` for NULL.
+    /// Takes an executable over; an error for NULL.
     ///
     /// # Safety
     /// `raw` is NULL or an executable of this plugin that nobody else destroys.
@@ -46,8 +48,15 @@ impl LoadedExecutable {
         api: &'static Api,
         raw: *mut sys::PJRT_LoadedExecutable,
         in_place: bool,
-    ) -> Option<LoadedExecutable> {
-        if raw.is_null() { None } else { Some(LoadedExecutable { api, raw, in_place }) }
+    ) -> Result<LoadedExecutable> {
+        if raw.is_null() {
+            let message = "the plugin returned no executable, and no error either";
+            return Err(Error::new(Code::Internal, Origin::Plugin, message));
+        }
+        let mut loaded = LoadedExecutable { api, raw, in_place, output_count: 0 };
+        let output_count = loaded.executable()?.output_count()?;
+        loaded.output_count = output_count;
+        Ok(loaded)
     }
 
     /// The part that tells what was compiled.
@@ -65,18 +74,12 @@ impl LoadedExecutable {
 
     /// Starts the program on its device.
     ///
-    /// `outputs` is how many results the program has. With `notify` the event says
-    /// when the program has ended.
-    pub fn execute(
-        &self,
-        arguments: &[BufferRef<'_>],
-        outputs: usize,
-        notify: bool,
-    ) -> Result<(Results, Option<Event>)> {
+    /// With `notify` the event says when the program has ended.
+    pub fn execute(&self, arguments: &[BufferRef<'_>], notify: bool) -> Result<(Results, Option<Event>)> {
         let mut options = sys::PJRT_ExecuteOptions::new();
         let argument_list = arguments.as_ptr().cast::<*mut sys::PJRT_Buffer>();
         let mut results: SmallVec<[*mut sys::PJRT_Buffer; INLINE]> = SmallVec::new();
-        results.resize(outputs, std::ptr::null_mut());
+        results.resize(self.output_count, std::ptr::null_mut());
         let result_list = results.as_mut_ptr();
         let mut event = std::ptr::null_mut();
         let mut args = sys::PJRT_LoadedExecutable_Execute_Args::new();
@@ -98,8 +101,9 @@ impl LoadedExecutable {
             (Event::from_raw(self.api, event), buffers.collect::<Results>())
         };
         result?;
-        if buffers.len() != outputs {
-            let message = format!("the plugin gave {} of {outputs} results, and no error", buffers.len());
+        if buffers.len() != self.output_count {
+            let (got, due) = (buffers.len(), self.output_count);
+            let message = format!("the plugin gave {got} of {due} results, and no error");
             return Err(Error::new(Code::Internal, Origin::Plugin, message));
         }
         Ok((buffers, event))
@@ -134,6 +138,14 @@ impl Executable<'_> {
             call!(self.loaded.api, PJRT_Executable_Name, &mut args)?;
             Ok(owned_text(args.executable_name, args.executable_name_size))
         }
+    }
+
+    fn output_count(&self) -> Result<usize> {
+        let mut args = sys::PJRT_Executable_NumOutputs_Args::new();
+        args.executable = self.raw;
+        // SAFETY: the executable is alive.
+        unsafe { call!(self.loaded.api, PJRT_Executable_NumOutputs, &mut args) }?;
+        Ok(args.num_outputs)
     }
 
     /// Types and shapes of the results.
@@ -188,6 +200,9 @@ impl Executable<'_> {
 
 impl Drop for Executable<'_> {
     fn drop(&mut self) {
+        if presence::is_gone() {
+            return;
+        }
         let mut args = sys::PJRT_Executable_Destroy_Args::new();
         args.executable = self.raw;
         // SAFETY: the executable is alive and ours, and goes before the loaded

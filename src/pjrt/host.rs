@@ -85,13 +85,13 @@ impl<'a> HostOutput<'a> {
         self.size
     }
 
-    /// Copies all of `bytes`, which is as long as this memory.
+    /// Copies all of `bytes`, which are elsewhere and as many as this memory holds.
     pub fn write(&mut self, bytes: &[u8]) {
         assert_eq!(bytes.len(), self.size, "sizes are checked before");
         if self.size > 0 {
-            // SAFETY: the constructor's promise. `copy`, since a zero-copy view
-            // of a host's memory may be read into that same memory.
-            unsafe { std::ptr::copy(bytes.as_ptr(), self.address, self.size) };
+            // SAFETY: the constructor's promise; a slice that this memory does not
+            // overlap, since it could not be borrowed otherwise.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.address, self.size) };
         }
     }
 }
@@ -152,21 +152,43 @@ impl<'a> HostStrided<'a> {
 
 /// Memory that the host lends for longer than a call, and how to give it back.
 pub struct HostView {
-    /// The first byte.
-    pub address: *mut c_void,
-    /// Whether the plugin may write it.
-    pub writable: bool,
-    /// Called once with `user_data` when nobody uses the memory any more.
-    pub release: Option<unsafe extern "C" fn(*mut c_void)>,
-    /// What `release` gets.
-    pub user_data: *mut c_void,
+    address: *mut u8,
+    size: usize,
+    writable: bool,
+    release: Option<unsafe extern "C" fn(*mut c_void)>,
+    user_data: *mut c_void,
 }
 
 impl HostView {
-    /// The memory, `size` bytes of it, for reading now. The host promised at least
-    /// so many.
-    pub fn as_input(&self, size: usize) -> HostInput<'_> {
-        HostInput { address: self.address.cast_const().cast(), size, lifetime: PhantomData }
+    /// The memory at an address; `release` is called once with `user_data` when
+    /// nobody uses it any more.
+    ///
+    /// # Safety
+    /// `size` bytes at `address` stay readable, unchanged, and writable too where it
+    /// says so, until `release` is called. `release` may be called from any thread.
+    pub unsafe fn from_raw(
+        address: *mut c_void,
+        size: usize,
+        writable: bool,
+        release: Option<unsafe extern "C" fn(*mut c_void)>,
+        user_data: *mut c_void,
+    ) -> HostView {
+        HostView { address: address.cast(), size, writable, release, user_data }
+    }
+
+    /// The first byte's address.
+    pub fn address(&self) -> *const u8 {
+        self.address
+    }
+
+    /// Whether a program may write its result there.
+    pub fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// The memory, for reading now.
+    pub fn as_input(&self) -> HostInput<'_> {
+        HostInput { address: self.address, size: self.size, lifetime: PhantomData }
     }
 
     /// Gives the memory back.

@@ -8,30 +8,53 @@
 //! what they free is left to the end of the process.
 
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::error::{Code, Error, Origin, Result};
 
 static FORKED: AtomicBool = AtomicBool::new(false);
 static ENDING: AtomicBool = AtomicBool::new(false);
 
+/// How many clients this process made or is making.
+static USES: AtomicUsize = AtomicUsize::new(0);
+
 extern "C" fn in_child() {
-    FORKED.store(true, Ordering::Relaxed);
+    if USES.load(Ordering::Relaxed) > 0 {
+        FORKED.store(true, Ordering::Relaxed);
+    }
 }
 
 extern "C" fn at_exit() {
     ENDING.store(true, Ordering::Relaxed);
 }
 
-/// From now on, children of this process are noticed. To be called before the
-/// first client is made.
-pub fn watch_forks() {
+/// As long as this lives, or for ever once it was kept, children of this process are
+/// refused: the plugin, or a thread that is making the client, is not all in them.
+pub struct Use(());
+
+/// Begins a use of the plugin that a fork would break.
+pub fn use_in_this_process() -> Use {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the handler only stores to an atomic, which is allowed between
-        // fork and exec; it stays mapped, since the library is never unmapped.
+        // SAFETY: the handler only uses atomics, which is allowed between fork and
+        // exec; it stays mapped, since the library is never unmapped.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
+    USES.fetch_add(1, Ordering::Relaxed);
+    Use(())
+}
+
+impl Use {
+    /// The use never ends.
+    pub fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        USES.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// From now on, the end of the process is noticed before what is now there of the

@@ -9,7 +9,6 @@ mod text;
 use std::path::Path;
 
 pub use bytecode::written_by;
-pub use detect::Encoding;
 
 use crate::error::{Code, Error, Origin, Result};
 

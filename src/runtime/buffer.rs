@@ -1,20 +1,14 @@
-//! Device arrays, and running programs on them.
+//! Device arrays.
 
 use std::ffi::c_void;
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use smallvec::SmallVec;
-
-use super::executable::Inner;
 use super::run::{check_bools, copy_row_major};
-use super::{Executable, Runtime, runtime};
-use crate::compile::host_size;
+use super::{Runtime, runtime};
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Code, Error, Origin, Result};
-use crate::pjrt::{
-    self, ArraySpec, BufferRef, HoldReleases, HostInput, HostOutput, HostStrided, HostView, INLINE, Layout,
-    presence,
-};
+use crate::pjrt::{self, ArraySpec, HostInput, HostOutput, HostStrided, HostView, Layout, presence};
 
 /// An array in the memory of a device. Its contents never change, but a program
 /// that it is donated to takes them.
@@ -23,11 +17,14 @@ pub struct Buffer {
     /// `None` once it was donated. Locked for writing only by a program that it may
     /// be donated to, so that nobody reads what that program overwrites.
     contents: RwLock<Option<pjrt::Buffer>>,
+    /// The same as whether `contents` is `None`, for those who must not wait.
+    is_donated: AtomicBool,
     dtype: DType,
     dims: Vec<i64>,
     host_size: usize,
     device: usize,
     layout: Layout,
+    is_row_major: bool,
     is_view: bool,
 }
 
@@ -51,8 +48,8 @@ impl Buffer {
             return Err(Error::invalid_argument(message).parameter("dtype"));
         }
         Buffer::check_rank(dims.len())?;
-        host_size(dtype, dims).ok_or_else(|| {
-            let array = ArrayType(dtype, dims);
+        let array = ArrayType(dtype, dims);
+        array.host_size().ok_or_else(|| {
             let message = if dims.iter().any(|&dim| dim < 0) {
                 format!("{array} has a negative dimension")
             } else {
@@ -95,58 +92,56 @@ impl Buffer {
             check_bools(&data).map_err(|error| error.parameter("data"))?;
         }
         let made = runtime.client.copy_from_host(data, ArraySpec { dtype, dims }, runtime.device(device)?)?;
-        Buffer::new(runtime, made, dtype, dims, device, false)
+        let layout = made.layout(dims.len())?;
+        Ok(Buffer::new(runtime, made, layout, ArrayType(dtype, dims), device, false))
     }
 
-    /// Copies an array whose elements lie apart.
+    /// Copies an array whose elements lie apart, by strides that `check_strides` took.
     pub fn from_strided(device: usize, dtype: DType, dims: &[i64], data: &HostStrided<'_>) -> Result<Buffer> {
         let size = Buffer::check_type(dtype, dims)?;
         Buffer::from_host(device, dtype, dims, HostInput::new(&data.gather(size)?))
     }
 
-    /// Takes a row-major array that the host lends; `size` is what `check_type`
+    /// Takes a row-major array that the host lends, of the size that `check_type`
     /// gave. After an error nothing is released.
-    pub fn view_host(
-        device: usize,
-        dtype: DType,
-        dims: &[i64],
-        size: usize,
-        view: HostView,
-    ) -> Result<Buffer> {
+    pub fn view_host(device: usize, dtype: DType, dims: &[i64], view: HostView) -> Result<Buffer> {
         let runtime = runtime(&[])?;
         check_plugin_takes(runtime, dtype)?;
         let target = runtime.device(device)?;
         // Booleans are checked once, so nobody may change them afterwards; an array
         // without elements has no memory to lend.
-        if dtype == DType::PRED || size == 0 {
-            let buffer = Buffer::from_host(device, dtype, dims, view.as_input(size))?;
+        if dtype == DType::PRED || dims.contains(&0) {
+            let buffer = Buffer::from_host(device, dtype, dims, view.as_input())?;
             view.release();
             return Ok(buffer);
         }
-        let (made, is_view) = runtime.client.view_host(view, ArraySpec { dtype, dims }, target)?;
-        Buffer::new(runtime, made, dtype, dims, device, is_view)
+        let (made, layout, is_view) = runtime.client.view_host(view, ArraySpec { dtype, dims }, target)?;
+        Ok(Buffer::new(runtime, made, layout, ArrayType(dtype, dims), device, is_view))
     }
 
-    fn new(
+    /// Wraps a device array whose order the plugin has told.
+    pub(super) fn new(
         runtime: &'static Runtime,
         made: pjrt::Buffer,
-        dtype: DType,
-        dims: &[i64],
+        layout: Layout,
+        array: ArrayType<'_>,
         device: usize,
         is_view: bool,
-    ) -> Result<Buffer> {
-        let layout = made.layout()?;
-        let host_size = Buffer::check_type(dtype, dims)?;
-        Ok(Buffer {
+    ) -> Buffer {
+        let ArrayType(dtype, dims) = array;
+        Buffer {
             runtime,
             contents: RwLock::new(Some(made)),
+            is_donated: AtomicBool::new(false),
             dtype,
             dims: dims.to_vec(),
-            host_size,
+            // Its type was checked before it was made.
+            host_size: array.host_size().unwrap_or(0),
             device,
+            is_row_major: layout.is_row_major(dims),
             layout,
             is_view,
-        })
+        }
     }
 
     /// The element type.
@@ -176,7 +171,7 @@ impl Buffer {
 
     /// Whether a program has taken its contents.
     pub fn is_donated(&self) -> bool {
-        self.read().is_none()
+        self.is_donated.load(Ordering::Acquire)
     }
 
     /// Blocks until the contents are there, or gives the error of the program that
@@ -190,20 +185,20 @@ impl Buffer {
     pub fn to_host(&self, mut output: HostOutput<'_>) -> Result<()> {
         presence::check()?;
         if output.size() != self.host_size {
-            let (array, size) = (ArrayType(self.dtype, &self.dims), self.host_size);
+            let (array, size) = (self.array_type(), self.host_size);
             let message = format!("the buffer is {array} and takes {size} bytes, got {}", output.size());
             return Err(Error::invalid_argument(message).parameter("size"));
         }
         let contents = self.read();
         let buffer = alive(&contents)?;
-        copy_row_major(buffer, ArrayType(self.dtype, &self.dims), &self.layout, &mut output)
+        copy_row_major(buffer, self.array_type(), &self.layout, &mut output)
     }
 
     /// The contents in place, where they are in host memory, row-major, and ready
     /// or soon so. Valid until the buffer is freed or donated.
     pub fn data(&self) -> Option<*const c_void> {
         presence::check().ok()?;
-        if self.host_size == 0 || self.dtype.is_sub_byte() || !self.layout.is_row_major(&self.dims) {
+        if self.host_size == 0 || self.dtype.is_sub_byte() || !self.is_row_major {
             return None;
         }
         let contents = self.read();
@@ -211,29 +206,44 @@ impl Buffer {
         Some(bytes.as_ptr().cast())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Option<pjrt::Buffer>> {
-        // Nothing that can panic runs while it is locked for writing.
-        self.contents.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// The element type and dims.
+    pub(super) fn array_type(&self) -> ArrayType<'_> {
+        ArrayType(self.dtype, &self.dims)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Option<pjrt::Buffer>> {
-        self.contents.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// Locks the contents for use. A panic under the lock leaves them as they are.
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, Option<pjrt::Buffer>> {
+        self.contents.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The contents as bytes in row-major order.
-    fn row_major_bytes(&self, buffer: &pjrt::Buffer) -> Result<Vec<u8>> {
+    /// Locks the contents for a program that may take them.
+    pub(super) fn write(&self) -> RwLockWriteGuard<'_, Option<pjrt::Buffer>> {
+        self.contents.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the contents, since a program has; they are to be destroyed once no lock
+    /// is held, for the host's `release` may run then.
+    pub(super) fn take(&self, contents: &mut Option<pjrt::Buffer>) -> Option<pjrt::Buffer> {
+        self.is_donated.store(true, Ordering::Release);
+        contents.take()
+    }
+
+    /// A copy in row-major order, where the buffer has another. Programs take any, and
+    /// compute as if it were row-major.
+    pub(super) fn in_row_major(&self, contents: &pjrt::Buffer) -> Result<Option<pjrt::Buffer>> {
+        if self.is_row_major {
+            return Ok(None);
+        }
         let mut bytes = vec![0; self.host_size];
-        copy_row_major(
-            buffer,
-            ArrayType(self.dtype, &self.dims),
-            &self.layout,
-            &mut HostOutput::new(&mut bytes),
-        )?;
-        Ok(bytes)
+        copy_row_major(contents, self.array_type(), &self.layout, &mut HostOutput::new(&mut bytes))?;
+        let spec = ArraySpec { dtype: self.dtype, dims: &self.dims };
+        let target = self.runtime.device(self.device)?;
+        self.runtime.client.copy_from_host(HostInput::new(&bytes), spec, target).map(Some)
     }
 }
 
-fn alive(contents: &Option<pjrt::Buffer>) -> Result<&pjrt::Buffer> {
+/// The contents, unless they were donated.
+pub(super) fn alive(contents: &Option<pjrt::Buffer>) -> Result<&pjrt::Buffer> {
     contents.as_ref().ok_or_else(|| {
         let message = "the buffer was donated to a program, which has taken its contents";
         Error::new(Code::FailedPrecondition, Origin::Caller, message)
@@ -241,7 +251,8 @@ fn alive(contents: &Option<pjrt::Buffer>) -> Result<&pjrt::Buffer> {
     })
 }
 
-fn check_plugin_takes(runtime: &Runtime, dtype: DType) -> Result<()> {
+/// An error for an element type on which a plugin of this age would crash.
+pub(super) fn check_plugin_takes(runtime: &Runtime, dtype: DType) -> Result<()> {
     let (major, minor) = runtime.plugin.api.version();
     if minor >= dtype.since_pjrt_minor() {
         return Ok(());
@@ -251,147 +262,4 @@ fn check_plugin_takes(runtime: &Runtime, dtype: DType) -> Result<()> {
         "the plugin (PJRT {major}.{minor}) has no element type {name}; plugins of PJRT 0.{since} or newer do"
     );
     Err(Error::new(Code::Unimplemented, Origin::Plugin, message).parameter("dtype"))
-}
-
-/// A lock on an argument: for writing where the program may take its contents.
-enum Lock<'a> {
-    Shared(RwLockReadGuard<'a, Option<pjrt::Buffer>>),
-    Exclusive(RwLockWriteGuard<'a, Option<pjrt::Buffer>>),
-}
-
-impl Lock<'_> {
-    fn contents(&self) -> Result<&pjrt::Buffer> {
-        match self {
-            Lock::Shared(guard) => alive(guard),
-            Lock::Exclusive(guard) => alive(guard),
-        }
-    }
-}
-
-impl Executable {
-    /// Runs the program on device arrays. It may still be running on return; the
-    /// results can be used at once all the same.
-    pub fn execute(&self, inputs: &[&Buffer], output_count: usize) -> Result<Vec<Buffer>> {
-        let executable = &*self.0;
-        presence::check()?;
-        self.check_counts(inputs.len(), output_count)?;
-        check_arguments(executable, inputs)?;
-
-        let releases = HoldReleases::begin(); // longer than the locks
-        let mut locks = lock_all(executable, inputs);
-        let converted = convert_orders(inputs, &locks)?;
-        let mut arguments: SmallVec<[BufferRef<'_>; INLINE]> = SmallVec::new();
-        for (index, input) in inputs.iter().enumerate() {
-            let argument = match &converted[index] {
-                Some(row_major) => row_major.as_argument(),
-                None => contents_of(input, &locks).map_err(|error| of_argument(error, index))?.as_argument(),
-            };
-            arguments.push(argument);
-        }
-        let outcome = executable.loaded.execute(&arguments, output_count, false);
-        drop(arguments);
-        take_donated(&mut locks, &converted, inputs)?;
-        drop(locks);
-        drop(releases);
-
-        let (results, _) = outcome?;
-        executable.layouts(&results)?;
-        let specs = &executable.signature.outputs;
-        let wrap = |(result, spec): (pjrt::Buffer, &crate::compile::TensorSpec)| {
-            Buffer::new(executable.runtime, result, spec.dtype, &spec.dims, executable.device, false)
-        };
-        results.into_iter().zip(specs).map(wrap).collect()
-    }
-}
-
-fn of_argument(error: Error, index: usize) -> Error {
-    error.map_message(|message| format!("argument {index}: {message}")).parameter("inputs")
-}
-
-fn check_arguments(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
-    let specs = &executable.signature.inputs;
-    for (index, (input, spec)) in inputs.iter().zip(specs).enumerate() {
-        let got = ArrayType(input.dtype, &input.dims);
-        if input.dtype != spec.dtype || input.dims != spec.dims {
-            let message = format!("argument {index}: the program expects {}, got {got}", spec.array_type());
-            return Err(Error::invalid_argument(message).parameter("inputs"));
-        }
-        if input.device != executable.device {
-            let message = format!(
-                "argument {index} is on device {}, but the program runs on device {}",
-                input.device, executable.device
-            );
-            return Err(Error::invalid_argument(message).parameter("inputs"));
-        }
-        let again = inputs
-            .iter()
-            .enumerate()
-            .position(|(other, buffer)| other != index && std::ptr::eq(*buffer, *input));
-        if let Some(other) = again.filter(|_| spec.is_donated) {
-            let message = format!("argument {index} is donated and is the same buffer as argument {other}");
-            return Err(Error::invalid_argument(message).parameter("inputs"));
-        }
-    }
-    Ok(())
-}
-
-/// Each buffer with the lock on it, by the buffer's address.
-type Locks<'a> = SmallVec<[(*const Buffer, Lock<'a>); INLINE]>;
-
-/// Locks every buffer once, in the order of their addresses: two programs that run
-/// at once on the same buffers cannot wait for each other.
-fn lock_all<'a>(executable: &Inner, inputs: &[&'a Buffer]) -> Locks<'a> {
-    let specs = &executable.signature.inputs;
-    let mut wanted: SmallVec<[(&'a Buffer, bool); INLINE]> =
-        inputs.iter().zip(specs).map(|(&input, spec)| (input, spec.is_donated)).collect();
-    wanted.sort_by_key(|(input, _)| std::ptr::from_ref::<Buffer>(input));
-    wanted.dedup_by_key(|(input, _)| std::ptr::from_ref::<Buffer>(input));
-    let lock = |(input, donated): (&'a Buffer, bool)| {
-        let lock = if donated { Lock::Exclusive(input.write()) } else { Lock::Shared(input.read()) };
-        (std::ptr::from_ref(input), lock)
-    };
-    wanted.into_iter().map(lock).collect()
-}
-
-fn position_of(input: &Buffer, locks: &Locks<'_>) -> Option<usize> {
-    locks.binary_search_by_key(&std::ptr::from_ref(input), |(address, _)| *address).ok()
-}
-
-fn contents_of<'a>(input: &Buffer, locks: &'a Locks<'_>) -> Result<&'a pjrt::Buffer> {
-    let position = position_of(input, locks).ok_or_else(|| Error::internal("an argument was not locked"))?;
-    locks[position].1.contents()
-}
-
-/// Row-major copies of the arguments that have another order. Plugins take any and
-/// compute as if it were row-major.
-fn convert_orders(inputs: &[&Buffer], locks: &Locks<'_>) -> Result<SmallVec<[Option<pjrt::Buffer>; INLINE]>> {
-    let convert = |(index, input): (usize, &&Buffer)| {
-        if input.layout.is_row_major(&input.dims) {
-            return Ok(None);
-        }
-        let contents = contents_of(input, locks).map_err(|error| of_argument(error, index))?;
-        let bytes = input.row_major_bytes(contents)?;
-        let spec = ArraySpec { dtype: input.dtype, dims: &input.dims };
-        let target = input.runtime.device(input.device)?;
-        input.runtime.client.copy_from_host(HostInput::new(&bytes), spec, target).map(Some)
-    };
-    inputs.iter().enumerate().map(convert).collect()
-}
-
-/// Empties the buffers whose contents the program took. Only the plugin knows
-/// which of those that it may take it took.
-fn take_donated(locks: &mut Locks<'_>, converted: &[Option<pjrt::Buffer>], inputs: &[&Buffer]) -> Result<()> {
-    for (address, lock) in locks.iter_mut() {
-        let Lock::Exclusive(contents) = lock else { continue };
-        let index = inputs.iter().position(|input| std::ptr::eq(*input, *address));
-        let copy = index.and_then(|index| converted[index].as_ref());
-        let taken = match copy.or(contents.as_ref()) {
-            Some(argument) => argument.is_deleted()?,
-            None => false,
-        };
-        if taken {
-            **contents = None;
-        }
-    }
-    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::buffer::check_plugin_takes;
 use super::{Runtime, runtime};
 use crate::compile::{CompileOptions, Signature, TensorSpec};
 use crate::discover;
@@ -40,6 +41,9 @@ impl Executable {
             let executable = loaded.executable()?;
             (executable.name()?, Signature::read(&executable)?)
         };
+        for input in &signature.inputs {
+            check_plugin_takes(runtime, input.dtype)?;
+        }
         let layouts = OnceLock::new();
         Ok(Executable(Arc::new(Inner { runtime, loaded, signature, device: options.device, name, layouts })))
     }
@@ -78,7 +82,9 @@ impl Inner {
         if let Some(layouts) = self.layouts.get() {
             return Ok(layouts);
         }
-        let layouts = results.iter().map(Buffer::layout).collect::<Result<Vec<_>>>()?;
+        let specs = &self.signature.outputs;
+        let layout = |(result, spec): (&Buffer, &TensorSpec)| result.layout(spec.dims.len());
+        let layouts = results.iter().zip(specs).map(layout).collect::<Result<Vec<_>>>()?;
         Ok(self.layouts.get_or_init(|| layouts))
     }
 

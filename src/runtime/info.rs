@@ -49,12 +49,12 @@ impl RuntimeInfo {
         platform: String,
         platform_version: String,
         is_synchronous: bool,
+        avoids_copies: bool,
         devices: &[Device],
         in_force: &Options,
         ignored: &[String],
     ) -> RuntimeInfo {
         let api_version = plugin.api.version();
-        let avoids_copies = platform == "cpu";
         let device_values: Vec<serde_json::Value> = devices
             .iter()
             .map(|device| {

@@ -3,6 +3,7 @@
 mod buffer;
 mod create;
 mod executable;
+mod execute;
 mod info;
 pub mod known_options;
 mod relayout;
@@ -52,6 +53,7 @@ pub fn initialize(
     options: Option<&Options>,
 ) -> Result<&'static RuntimeInfo> {
     if let Some(runtime) = RUNTIME.get() {
+        presence::check()?;
         return Ok(&runtime.info);
     }
     let platforms = platform.map(check_platform_name).transpose()?;
@@ -85,9 +87,11 @@ fn get_or_create(
     platforms: Vec<String>,
     options: Option<&Options>,
 ) -> Result<&'static Runtime> {
+    // In a child that was forked meanwhile nobody would end the wait below.
+    presence::check()?;
     RUNTIME.get_or_try_init(|| {
+        let _in_use = presence::use_in_this_process();
         let request = Request::new(path, platforms, options)?;
-        presence::check()?;
         let created = create_runtime(request);
         match &created {
             // Options that the caller did not give are the variable's.
@@ -100,9 +104,9 @@ fn get_or_create(
 }
 
 impl Request {
-    /// Fills what the caller left open from the environment: a path or platform
-    /// that the caller gives outdoes both variables that choose a plugin, and
-    /// options that the caller gives outdo the variable with options.
+    /// Fills what the caller left open from the environment: the library if the
+    /// caller gives no path, the platform if the caller gives neither, the options if
+    /// the caller gives none.
     fn new(
         path: Option<(PathBuf, String)>,
         platforms: Vec<String>,
@@ -189,14 +193,16 @@ fn load(
         let message = "the plugin's client has no devices";
         return Err(with_path(Error::new(Code::FailedPrecondition, Origin::Plugin, message)));
     }
-    let is_synchronous = made.is_synchronous && reported == "cpu";
-    made.client.set_in_place(reported == "cpu");
+    let in_place = reported == "cpu"; // its devices' memory is the host's
+    let is_synchronous = made.is_synchronous && in_place;
+    made.client.set_in_place(in_place);
     let info = RuntimeInfo::new(
         &plugin,
         origin,
         reported,
         version,
         is_synchronous,
+        in_place,
         &devices,
         &made.in_force,
         &made.ignored,

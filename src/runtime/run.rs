@@ -25,7 +25,7 @@ impl Executable {
         let list: SmallVec<[BufferRef<'_>; INLINE]> =
             arguments.iter().map(BorrowedBuffer::as_argument).collect();
         let notify = !executable.runtime.info.is_synchronous;
-        let (results, ended) = executable.loaded.execute(&list, outputs.len(), notify)?;
+        let (results, ended) = executable.loaded.execute(&list, notify)?;
         if let Some(ended) = ended {
             ended.wait()?;
         }
@@ -122,16 +122,16 @@ pub(super) fn copy_row_major(
     }
     let row_major = layout.is_row_major(dims);
     // Types narrower than a byte are packed in a way that only the plugin knows.
-    if !dtype.is_sub_byte()
-        && !layout.is_tiled
-        && let Some(bytes) = buffer.bytes(output.size())?
-    {
+    if !dtype.is_sub_byte() && !layout.is_tiled {
         if row_major {
-            output.write(bytes);
-        } else {
+            if buffer.copy_in_place(output)? {
+                return Ok(());
+            }
+        } else if let Some(bytes) = buffer.bytes(output.size())? {
+            // By way of memory of ours: the output may be what `bytes` is a view of.
             output.write(&to_row_major(bytes, dims, layout, dtype.host_size()));
+            return Ok(());
         }
-        return Ok(());
     }
     if row_major {
         return buffer.copy_to_host(output, None);

@@ -5,7 +5,9 @@ use cyxla::error::Result;
 use cyxla::pjrt::{HostInput, HostOutput, HostView};
 use cyxla::program::{Format, Program};
 use cyxla::runtime::{self, Buffer, Executable};
+use std::ffi::c_void;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Adds the two arguments, of which it may take the first one's memory.
 const DONATING: &str = "module @donating {
@@ -48,7 +50,7 @@ fn on_host_memory(executable: &Executable) -> Result<()> {
 fn on_buffers(executable: &Executable) -> Result<()> {
     let make = |value| Buffer::from_host(0, DType::F32, &DIMS, HostInput::new(&bytes([value; 6])));
     let (a, b) = (make(1.0)?, make(2.0)?);
-    let mut results = executable.execute(&[&a, &b], 1)?;
+    let mut results = executable.execute(&[&a, &b])?;
     let sum = results.remove(0);
     sum.wait()?;
     assert!(a.is_donated() && !b.is_donated());
@@ -59,19 +61,38 @@ fn on_buffers(executable: &Executable) -> Result<()> {
     Ok(())
 }
 
+/// Lends aligned memory, which is used in place, and memory that has to be copied.
 fn views() -> Result<()> {
     #[repr(align(64))]
-    struct Aligned([f32; 6]);
-    let mut memory = Aligned([7.0; 6]);
-    let view = HostView {
-        address: (&raw mut memory.0).cast(),
-        writable: false,
-        release: None,
-        user_data: std::ptr::null_mut(),
-    };
-    let buffer = Buffer::view_host(0, DType::F32, &DIMS, 24, view)?;
+    struct Aligned([f32; 7]);
+    let mut memory = Aligned([7.0; 7]);
+    for (start, in_place) in [(0, true), (1, false)] {
+        let released = AtomicUsize::new(0);
+        let outcome = view(&mut memory.0[start..start + 6], &released, in_place);
+        // After an error the memory was the host's all along.
+        let due = usize::from(outcome.is_ok());
+        assert_eq!(released.load(Ordering::SeqCst), due, "{outcome:?}");
+        outcome?;
+    }
+    Ok(())
+}
+
+fn view(values: &mut [f32], released: &AtomicUsize, in_place: bool) -> Result<()> {
+    unsafe extern "C" fn count(released: *mut c_void) {
+        // SAFETY: the counter outlives the buffer.
+        unsafe { &*released.cast::<AtomicUsize>() }.fetch_add(1, Ordering::SeqCst);
+    }
+    let counter = std::ptr::from_ref(released).cast_mut().cast();
+    // SAFETY: the memory stays until the buffer is gone, at the end of this function.
+    let lent = unsafe { HostView::from_raw(values.as_mut_ptr().cast(), 24, false, Some(count), counter) };
+    let buffer = Buffer::view_host(0, DType::F32, &DIMS, lent)?;
+    assert_eq!(buffer.is_view(), in_place);
     let mut read = vec![0; 24];
-    buffer.to_host(HostOutput::new(&mut read))?;
+    let outcome = buffer.to_host(HostOutput::new(&mut read));
+    drop(buffer);
+    assert_eq!(released.swap(0, Ordering::SeqCst), 1, "lent memory came back at once or at the end");
+    outcome?;
+    released.store(1, Ordering::SeqCst);
     assert_eq!(read, bytes([7.0; 6]));
     Ok(())
 }

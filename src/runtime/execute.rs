@@ -1,0 +1,140 @@
+//! Runs a program on device arrays.
+
+use std::sync::{RwLockReadGuard, RwLockWriteGuard};
+
+use smallvec::SmallVec;
+
+use super::buffer::{Buffer, alive};
+use super::executable::{Executable, Inner};
+use crate::error::{Error, Result};
+use crate::pjrt::{self, BufferRef, HoldReleases, INLINE, presence};
+
+impl Executable {
+    /// Runs the program on device arrays. It may still be running on return; the
+    /// results can be used at once all the same.
+    pub fn execute(&self, inputs: &[&Buffer]) -> Result<Vec<Buffer>> {
+        let executable = &*self.0;
+        presence::check()?;
+        self.check_counts(inputs.len(), self.outputs().len())?;
+        check_arguments(executable, inputs)?;
+
+        let releases = HoldReleases::begin(); // longer than the locks
+        let mut locks = lock_all(executable, inputs);
+        let converted = convert_orders(inputs, &locks)?;
+        let mut arguments: SmallVec<[BufferRef<'_>; INLINE]> = SmallVec::new();
+        for (index, input) in inputs.iter().enumerate() {
+            let argument = match &converted[index] {
+                Some(row_major) => row_major.as_argument(),
+                None => contents_of(input, &locks).map_err(|error| of_argument(error, index))?.as_argument(),
+            };
+            arguments.push(argument);
+        }
+        let outcome = executable.loaded.execute(&arguments, false);
+        drop(arguments);
+        let taken = take_donated(&mut locks, &converted, inputs);
+        drop(locks);
+        drop(taken?);
+        drop(releases);
+
+        let (results, _) = outcome?;
+        let layouts = executable.layouts(&results)?;
+        let described = results.into_iter().zip(layouts).zip(self.outputs());
+        let wrap =
+            |((result, layout), spec): ((pjrt::Buffer, &pjrt::Layout), &crate::compile::TensorSpec)| {
+                let device = executable.device;
+                Buffer::new(executable.runtime, result, layout.clone(), spec.array_type(), device, false)
+            };
+        Ok(described.map(wrap).collect())
+    }
+}
+
+fn of_argument(error: Error, index: usize) -> Error {
+    error.map_message(|message| format!("argument {index}: {message}")).parameter("inputs")
+}
+
+fn check_arguments(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
+    let refuse = |message: String| Err(Error::invalid_argument(message).parameter("inputs"));
+    for (index, (input, spec)) in inputs.iter().zip(&executable.signature.inputs).enumerate() {
+        if input.dtype() != spec.dtype || input.dims() != spec.dims {
+            let (expected, got) = (spec.array_type(), input.array_type());
+            return refuse(format!("argument {index}: the program expects {expected}, got {got}"));
+        }
+        if input.device() != executable.device {
+            let (is, runs) = (input.device(), executable.device);
+            return refuse(format!(
+                "argument {index} is on device {is}, but the program runs on device {runs}"
+            ));
+        }
+        let same = |(other, buffer): (usize, &&Buffer)| other != index && std::ptr::eq(*buffer, *input);
+        if spec.is_donated
+            && let Some(other) = inputs.iter().enumerate().position(same)
+        {
+            return refuse(format!("argument {index} is donated and is the same buffer as argument {other}"));
+        }
+    }
+    Ok(())
+}
+
+/// A lock on an argument: for writing where the program may take its contents.
+enum Lock<'a> {
+    Shared(RwLockReadGuard<'a, Option<pjrt::Buffer>>),
+    Exclusive(RwLockWriteGuard<'a, Option<pjrt::Buffer>>),
+}
+
+/// Each buffer once, in the order of their addresses, with the lock on it.
+type Locks<'a> = SmallVec<[(&'a Buffer, Lock<'a>); INLINE]>;
+
+/// Locks every buffer in the order of their addresses: two programs that run at once
+/// on the same buffers cannot wait for each other.
+fn lock_all<'a>(executable: &Inner, inputs: &[&'a Buffer]) -> Locks<'a> {
+    let specs = &executable.signature.inputs;
+    let mut wanted: SmallVec<[(&'a Buffer, bool); INLINE]> =
+        inputs.iter().zip(specs).map(|(&input, spec)| (input, spec.is_donated)).collect();
+    wanted.sort_by_key(|(input, _)| std::ptr::from_ref::<Buffer>(input));
+    wanted.dedup_by_key(|(input, _)| std::ptr::from_ref::<Buffer>(input));
+    let lock = |(input, donated): (&'a Buffer, bool)| match donated {
+        true => (input, Lock::Exclusive(input.write())),
+        false => (input, Lock::Shared(input.read())),
+    };
+    wanted.into_iter().map(lock).collect()
+}
+
+fn contents_of<'a>(input: &Buffer, locks: &'a Locks<'_>) -> Result<&'a pjrt::Buffer> {
+    let address = std::ptr::from_ref(input);
+    let found = locks.binary_search_by_key(&address, |(buffer, _)| std::ptr::from_ref::<Buffer>(buffer));
+    let position = found.map_err(|_| Error::internal("an argument was not locked"))?;
+    match &locks[position].1 {
+        Lock::Shared(contents) => alive(contents),
+        Lock::Exclusive(contents) => alive(contents),
+    }
+}
+
+/// Row-major copies of the arguments that have another order.
+fn convert_orders(inputs: &[&Buffer], locks: &Locks<'_>) -> Result<SmallVec<[Option<pjrt::Buffer>; INLINE]>> {
+    let convert = |(index, input): (usize, &&Buffer)| {
+        let converted = contents_of(input, locks).and_then(|contents| input.in_row_major(contents));
+        converted.map_err(|error| of_argument(error, index))
+    };
+    inputs.iter().enumerate().map(convert).collect()
+}
+
+/// Takes the contents of the buffers whose contents the program took. Only the plugin
+/// knows which of those that it may take it took.
+fn take_donated(
+    locks: &mut Locks<'_>,
+    converted: &[Option<pjrt::Buffer>],
+    inputs: &[&Buffer],
+) -> Result<SmallVec<[pjrt::Buffer; INLINE]>> {
+    let mut taken = SmallVec::new();
+    for (buffer, lock) in locks.iter_mut() {
+        let Lock::Exclusive(contents) = lock else { continue };
+        let index = inputs.iter().position(|input| std::ptr::eq(*input, *buffer));
+        let copy = index.and_then(|index| converted[index].as_ref());
+        if let Some(argument) = copy.or(contents.as_ref())
+            && argument.is_deleted()?
+        {
+            taken.extend(buffer.take(contents));
+        }
+    }
+    Ok(taken)
+}
