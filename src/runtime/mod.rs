@@ -170,7 +170,7 @@ fn load(
         known_options::checked(declared, options)?;
     }
     xla_flags::check(path)?;
-    let plugin = Plugin::load(path)?;
+    let plugin = Plugin::load(path, declared, &[])?;
     let with_path = |error: Error| error.with("plugin.path", plugin.path.to_string_lossy());
     let platform = match declared.filter(|&declared| declared != "gpu") {
         Some(declared) => declared.to_owned(),
