@@ -32,9 +32,8 @@ struct Header {
 
 impl Header {
     fn read() -> Self {
-        let path = std::env::var("CYXLA_TEST_HEADER").expect(
-            "CYXLA_TEST_HEADER must name the published pjrt_c_api.h: run `cargo xtask test`",
-        );
+        let path = std::env::var("CYXLA_TEST_HEADER")
+            .expect("CYXLA_TEST_HEADER must name the published pjrt_c_api.h: run `cargo xtask test`");
         let bindings = bindgen::Builder::default()
             .header(&path)
             .prepend_enum_name(false)
@@ -71,9 +70,7 @@ impl Header {
             "usize" | "isize" | "i64" | "u64" | "f64" => 8,
             "i32" | "u32" | "f32" | "::std::os::raw::c_int" | "::std::os::raw::c_uint" => 4,
             "bool" | "i8" | "u8" => 1,
-            _ => self
-                .asserted(&format!("Size of {ty}"))
-                .unwrap_or_else(|| self.size_of(&self.alias(ty))),
+            _ => self.asserted(&format!("Size of {ty}")).unwrap_or_else(|| self.size_of(&self.alias(ty))),
         }
     }
 
@@ -83,9 +80,7 @@ impl Header {
             .text
             .split_once(&format!("\npub type {ty} ="))
             .unwrap_or_else(|| panic!("bindgen's output does not say what `{ty}` is"));
-        let (meaning, _) = rest
-            .split_once(';')
-            .expect("a type alias ends in a semicolon");
+        let (meaning, _) = rest.split_once(';').expect("a type alias ends in a semicolon");
         meaning.trim().to_owned()
     }
 
@@ -95,11 +90,7 @@ impl Header {
         let (body, _) = rest.split_once("\n}")?;
         let mut fields: Vec<Field> = Vec::new();
         // A long type stands on a line of its own, so lines are no unit here.
-        for declaration in body
-            .split("pub ")
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-        {
+        for declaration in body.split("pub ").map(str::trim).filter(|text| !text.is_empty()) {
             let (name_here, ty) = declaration.split_once(':')?;
             let size = self.size_of(ty.trim().trim_end_matches(','));
             let label = format!("Offset of field: {name}::{name_here}");
@@ -109,17 +100,10 @@ impl Header {
                 let before = fields.last().map_or(0, |field| field.offset + field.size);
                 before.next_multiple_of(align_of::<usize>())
             });
-            fields.push(Field {
-                name: c_name(name_here),
-                offset,
-                size,
-            });
+            fields.push(Field { name: c_name(name_here), offset, size });
         }
         let stated = self.constants.get(&format!("{name}_STRUCT_SIZE"));
-        Some(Struct {
-            struct_size: usize::try_from(*stated?).ok()?,
-            fields,
-        })
+        Some(Struct { struct_size: usize::try_from(*stated?).ok()?, fields })
     }
 }
 
@@ -139,9 +123,7 @@ fn differences(ours: &sys::Layout, theirs: &Struct) -> Vec<String> {
     for (at, field) in theirs.fields.iter().enumerate() {
         match ours.fields.get(at) {
             None => found.push(format!("{name}.{} is missing", field.name)),
-            Some(own)
-                if (own.name, own.offset, own.size) != (&field.name, field.offset, field.size) =>
-            {
+            Some(own) if (own.name, own.offset, own.size) != (&field.name, field.offset, field.size) => {
                 found.push(format!(
                     "{name} field {at}: ours is {} at {} of {} bytes, the header's {} at {} of {} bytes",
                     own.name, own.offset, own.size, field.name, field.offset, field.size
@@ -153,10 +135,7 @@ fn differences(ours: &sys::Layout, theirs: &Struct) -> Vec<String> {
     let newer = ours.fields.get(theirs.fields.len()..).unwrap_or_default();
     match newer.first() {
         Some(first) if first.offset < theirs.struct_size => {
-            found.push(format!(
-                "{name}.{} lies inside the header's struct",
-                first.name
-            ));
+            found.push(format!("{name}.{} lies inside the header's struct", first.name));
         }
         None if ours.struct_size != theirs.struct_size => found.push(format!(
             "{name}: our struct_size is {}, the header's {}",
@@ -177,15 +156,9 @@ fn header_layout(header: &Header, name: &str) -> Struct {
 fn every_struct_and_slot_is_where_the_header_has_it() {
     let header = Header::read();
     let layouts = sys::all_layouts();
-    assert!(
-        layouts.len() > 60,
-        "only {} structs are declared",
-        layouts.len()
-    );
-    let found: Vec<String> = layouts
-        .iter()
-        .flat_map(|ours| differences(ours, &header_layout(&header, ours.name)))
-        .collect();
+    assert!(layouts.len() > 60, "only {} structs are declared", layouts.len());
+    let found: Vec<String> =
+        layouts.iter().flat_map(|ours| differences(ours, &header_layout(&header, ours.name))).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
@@ -194,10 +167,7 @@ fn the_table_is_complete_up_to_0_114() {
     let header = Header::read();
     let theirs = header_layout(&header, "PJRT_Api");
     // Three fields come before the functions.
-    let slots: Vec<&str> = theirs.fields[3..]
-        .iter()
-        .map(|field| &*field.name)
-        .collect();
+    let slots: Vec<&str> = theirs.fields[3..].iter().map(|field| &*field.name).collect();
     let ours: Vec<&str> = sys::SLOTS.iter().map(|slot| slot.name).collect();
     assert_eq!(ours[..slots.len()], slots);
     for (at, slot) in sys::SLOTS.iter().enumerate() {
@@ -211,11 +181,7 @@ fn the_table_is_complete_up_to_0_114() {
 fn every_constant_has_the_header_s_value() {
     let header = Header::read();
     let ours = sys::all_constants();
-    assert!(
-        ours.len() > 60,
-        "only {} constants are declared",
-        ours.len()
-    );
+    assert!(ours.len() > 60, "only {} constants are declared", ours.len());
     let found: Vec<String> = ours
         .iter()
         .filter_map(|(name, value)| constant_difference(&header.constants, name, *value))
@@ -269,21 +235,13 @@ pub struct Sample {
 
     fn compare(fields: &'static [sys::Field]) -> Vec<String> {
         let last = fields.last().expect("a struct has fields");
-        let ours = sys::Layout {
-            name: "Sample",
-            struct_size: last.offset + last.size,
-            fields,
-        };
+        let ours = sys::Layout { name: "Sample", struct_size: last.offset + last.size, fields };
         let header = Header::parse(HEADER.to_owned());
         differences(&ours, &header_layout(&header, "Sample"))
     }
 
-    const SAME: [sys::Field; 4] = [
-        field("struct_size", 0, 8),
-        field("start", 8, 8),
-        field("value", 16, 8),
-        field("type", 24, 4),
-    ];
+    const SAME: [sys::Field; 4] =
+        [field("struct_size", 0, 8), field("start", 8, 8), field("value", 16, 8), field("type", 24, 4)];
 
     #[test]
     fn accepts_the_same_and_the_newer() {

@@ -13,23 +13,28 @@ use support::{FakeCounts, each_isolated, exercise, fake_plugin, isolated};
 const SCRIPT: &str = "CYXLA_FAKE_PLUGIN";
 
 /// Without these nothing can be done at all.
-const NEEDED: [&str; 18] = [
+const NEEDED: [&str; 23] = [
     "PJRT_Error_Destroy",
     "PJRT_Error_Message",
     "PJRT_Error_GetCode",
     "PJRT_Plugin_Initialize",
+    "PJRT_Event_Destroy",
     "PJRT_Event_Await",
     "PJRT_Client_Create",
+    "PJRT_Client_Destroy",
     "PJRT_Client_PlatformName",
     "PJRT_Client_Compile",
     "PJRT_Client_BufferFromHostBuffer",
     "PJRT_Device_GetDescription",
     "PJRT_DeviceDescription_Id",
+    "PJRT_Executable_Destroy",
     "PJRT_Executable_OptimizedProgram",
     "PJRT_Executable_OutputElementTypes",
     "PJRT_Executable_OutputDimensions",
+    "PJRT_LoadedExecutable_Destroy",
     "PJRT_LoadedExecutable_GetExecutable",
     "PJRT_LoadedExecutable_Execute",
+    "PJRT_Buffer_Destroy",
     "PJRT_Buffer_GetMemoryLayout",
     "PJRT_Buffer_ReadyEvent",
 ];

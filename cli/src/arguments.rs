@@ -168,7 +168,7 @@ fn conversion(dtype: DType) -> String {
             return format!("save the bits of the {} elements as uint{bits}", dtype.name());
         }
     };
-    format!("convert it in NumPy: numpy.save(file, array.astype(numpy.{name}))")
+    format!("convert it in NumPy: numpy.save(file, array.astype('{name}'))")
 }
 
 /// The bytes as the library defines them: a true is 1 and what is narrower than

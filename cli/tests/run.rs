@@ -224,7 +224,7 @@ fn an_argument_that_does_not_fit_is_named() {
             assert!(message.contains(part), "{message} lacks {part}");
         }
     }
-    let output = start(&add.program, &[add.a.clone()], &[]);
+    let output = start(&add.program, std::slice::from_ref(&add.a), &[]);
     let text = failure_text(&output);
     assert!(text.starts_with("cyxla: the program expects 2 arguments, got 1\n  hint: "), "{text}");
     let three = [add.a.clone(), add.b.clone(), add.b.clone()];

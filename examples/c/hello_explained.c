@@ -24,10 +24,8 @@
  *
  * and in C, cyxla_program_from_file in the place of cyxla_program_from_bytes.
  */
-static const char text[] = "func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {\n"
-                           "  %sum = stablehlo.add %a, %b : tensor<4xf32>\n"
-                           "  return %sum : tensor<4xf32>\n"
-                           "}";
+static const char text[] = "func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {"
+                           "  %sum = stablehlo.add %a, %b : tensor<4xf32>  return %sum : tensor<4xf32> }";
 
 /* Every function that can fail returns an error, or NULL when all went well.
  * The error is ours to free. It has a code for programs to act on, a message for
@@ -61,28 +59,29 @@ int main(void)
     stop_if_failed(cyxla_initialize(NULL, NULL, NULL, &info));
     printf("running on %s (%s)\n", cyxla_runtime_info_platform(info), cyxla_runtime_info_plugin_path(info));
 
-    /* 2. Read the program. Nothing is compiled yet. The format is detected; the
-     *    platform is NULL because text like this suits any.
+    /* 2. Read the program. Nothing is compiled yet. With CYXLA_FORMAT_DETECT the
+     *    library finds out by itself what the bytes are. The platform is NULL
+     *    because text like this suits any.
      */
     cyxla_program *program = NULL;
-    stop_if_failed(cyxla_program_from_bytes(text, strlen(text), CYXLA_FORMAT_DETECT, NULL, &program));
+    stop_if_failed(cyxla_program_from_bytes(text, strlen(text), CYXLA_FORMAT_STABLEHLO, NULL, &program));
 
     /* 3. Compile it. This takes milliseconds to minutes, depending on the
      *    program, and is done once. The executable never changes afterwards, so
      *    any number of threads may run it at the same time. It needs the
      *    program no longer.
      */
-    cyxla_executable *executable = NULL;
-    stop_if_failed(cyxla_compile_program(program, NULL, &executable));
+    cyxla_executable *adder = NULL;
+    stop_if_failed(cyxla_compile_program(program, NULL, &adder));
     cyxla_program_free(program);
 
     /* 4. Ask the executable what it wants. A program that reads models from
      *    files would allocate its arrays from these answers. Here we know them.
      */
     size_t rank = 0;
-    const int64_t *dims = cyxla_executable_input_dims(executable, 0, &rank);
-    printf("input 0 is %s[%lld]: %zu bytes\n", cyxla_dtype_name(cyxla_executable_input_dtype(executable, 0)),
-           rank == 1 ? (long long)dims[0] : 0LL, cyxla_executable_input_size(executable, 0));
+    const int64_t *dims = cyxla_executable_input_dims(adder, 0, &rank);
+    printf("input 0 is %s[%lld]: %zu bytes\n", cyxla_dtype_name(cyxla_executable_input_dtype(adder, 0)),
+           rank == 1 ? (long long)dims[0] : 0LL, cyxla_executable_input_size(adder, 0));
 
     /* 5. Run it. Inputs and outputs are plain memory of ours, given as lists of
      *    pointers and lists of sizes in bytes. Every size is checked against
@@ -94,7 +93,7 @@ int main(void)
     const size_t input_sizes[] = {sizeof a, sizeof b};
     void *outputs[] = {sum};
     const size_t output_sizes[] = {sizeof sum};
-    stop_if_failed(cyxla_run(executable, inputs, input_sizes, 2, outputs, output_sizes, 1));
+    stop_if_failed(cyxla_run(adder, inputs, input_sizes, 2, outputs, output_sizes, 1));
     printf("%g %g %g %g\n", sum[0], sum[1], sum[2], sum[3]);
 
     /* 6. Provoke an error, to see one: the second array is half as long as the
@@ -102,13 +101,13 @@ int main(void)
      *    is broken by this, and the next call would work.
      */
     const size_t wrong_sizes[] = {sizeof a, sizeof b / 2};
-    cyxla_error *error = cyxla_run(executable, inputs, wrong_sizes, 2, outputs, output_sizes, 1);
+    cyxla_error *error = cyxla_run(adder, inputs, wrong_sizes, 2, outputs, output_sizes, 1);
     printf("as expected, %s: %s\n", cyxla_code_name(cyxla_error_code(error)), cyxla_error_message(error));
     cyxla_error_free(error);
 
     /* 7. Free what is ours. Each type has one such function; it takes NULL, and
      *    the order does not matter. The runtime stays until the process ends.
      */
-    cyxla_executable_free(executable);
+    cyxla_executable_free(adder);
     return EXIT_SUCCESS;
 }

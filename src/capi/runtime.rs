@@ -80,6 +80,9 @@ unsafe fn device<'a>(info: *const cyxla_runtime_info, index: usize) -> Option<&'
 /// before the plugin sees them; other names go through to the plugin. A default that
 /// the plugin does not know is left out; an option that the caller gave is an error.
 ///
+/// A plugin is code of its own: one that aborts while it is loaded ends the process.
+/// `cyxla info --plugin PATH` tries one in a process of its own first.
+///
 /// @param path     the plugin's library, or NULL to search for one.
 /// @param platform "cpu", "cuda", "rocm", "tpu", "gpu" (cuda or rocm) or another; NULL for any.
 /// @param options  create options, or NULL for those of the variable CYXLA_OPTIONS.

@@ -113,10 +113,11 @@ fn name_inputs(module: &proto::HloModule, inputs: &mut [TensorSpec]) {
     let entry = module.computations.iter().find(|one| one.id == module.entry_computation_id);
     for instruction in entry.iter().flat_map(|entry| &entry.instructions) {
         let name = instruction.metadata.as_ref().map_or("", |metadata| &metadata.op_name);
-        if instruction.opcode == "parameter" && !name.is_empty() && !name.contains('\0') {
-            if let Some(input) = at(inputs, instruction.parameter_number) {
-                input.name = Some(name.to_owned());
-            }
+        if instruction.opcode == "parameter"
+            && !name.is_empty()
+            && let Some(input) = at(inputs, instruction.parameter_number)
+        {
+            input.name = Some(name.to_owned());
         }
     }
 }

@@ -72,12 +72,19 @@ impl Api {
                 Error::new(Code::Unimplemented, Origin::Plugin, message).hint("install a newer plugin")
             );
         }
+        // What destroys must be there before anything is made: memory that the host lends
+        // comes back only when its buffer is destroyed.
         let present = [
             ("PJRT_Error_Destroy", copy.PJRT_Error_Destroy.is_some()),
             ("PJRT_Error_Message", copy.PJRT_Error_Message.is_some()),
             ("PJRT_Error_GetCode", copy.PJRT_Error_GetCode.is_some()),
             ("PJRT_Plugin_Initialize", copy.PJRT_Plugin_Initialize.is_some()),
+            ("PJRT_Event_Destroy", copy.PJRT_Event_Destroy.is_some()),
             ("PJRT_Client_Create", copy.PJRT_Client_Create.is_some()),
+            ("PJRT_Client_Destroy", copy.PJRT_Client_Destroy.is_some()),
+            ("PJRT_Executable_Destroy", copy.PJRT_Executable_Destroy.is_some()),
+            ("PJRT_LoadedExecutable_Destroy", copy.PJRT_LoadedExecutable_Destroy.is_some()),
+            ("PJRT_Buffer_Destroy", copy.PJRT_Buffer_Destroy.is_some()),
         ];
         let api = Api { table: copy, extensions: extension_types(copy.extension_start) };
         if let Some((name, _)) = present.iter().find(|(_, present)| !present) {

@@ -2,14 +2,15 @@
 
 use std::marker::PhantomData;
 
-use super::{Access, Api, Event, HostOutput, call, fork, list, sys};
+use super::{Api, Event, HostOutput, call, fork, list, sys};
 use crate::error::{Code, Error, Origin, Result};
 
 /// A device array of the plugin.
 pub struct Buffer {
     api: &'static Api,
     raw: *mut sys::PJRT_Buffer,
-    access: Access,
+    /// Its memory is host memory.
+    in_place: bool,
 }
 
 // SAFETY: PJRT buffers may be used from any thread.
@@ -60,9 +61,9 @@ impl Buffer {
     pub(super) unsafe fn from_raw(
         api: &'static Api,
         raw: *mut sys::PJRT_Buffer,
-        access: Access,
+        in_place: bool,
     ) -> Option<Buffer> {
-        if raw.is_null() { None } else { Some(Buffer { api, raw, access }) }
+        if raw.is_null() { None } else { Some(Buffer { api, raw, in_place }) }
     }
 
     /// The buffer as an argument.
@@ -96,12 +97,11 @@ impl Buffer {
     /// where device memory is not host memory. `size` follows from the type that
     /// the plugin itself gave the buffer.
     pub fn bytes(&self, size: usize) -> Result<Option<&[u8]>> {
-        if !self.access.in_place {
+        if !self.in_place {
             return Ok(None);
         }
-        if !self.access.synchronous {
-            self.wait()?; // asking for the address does not
-        }
+        // Asking for the address does not wait, also for contents that failed.
+        self.wait()?;
         if size == 0 {
             return Ok(Some(&[]));
         }

@@ -15,23 +15,14 @@ use crate::options::Options;
 pub struct Client {
     api: &'static Api,
     raw: *mut sys::PJRT_Client,
-    access: Access,
+    /// Device memory is host memory.
+    in_place: bool,
 }
 
 // SAFETY: PJRT clients may be used from any thread.
 unsafe impl Send for Client {}
 // SAFETY: as above.
 unsafe impl Sync for Client {}
-
-/// How buffers of a client can be read. What a plugin reports of its platform
-/// decides it, so it is set once the platform is known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Access {
-    /// Device memory is host memory.
-    pub in_place: bool,
-    /// A program has ended when the call that runs it returns.
-    pub synchronous: bool,
-}
 
 /// The type of an array, in the form that PJRT takes.
 #[derive(Clone, Copy)]
@@ -55,12 +46,13 @@ impl Client {
         if args.client.is_null() {
             return Err(plugin_fault("the plugin returned no client, and no error either"));
         }
-        Ok(Client { api, raw: args.client, access: Access::default() })
+        Ok(Client { api, raw: args.client, in_place: false })
     }
 
-    /// Says how buffers can be read, for those that are made from now on.
-    pub fn set_access(&mut self, access: Access) {
-        self.access = access;
+    /// Says whether device memory is host memory, which follows from the platform;
+    /// holds for what is made from now on.
+    pub fn set_in_place(&mut self, in_place: bool) {
+        self.in_place = in_place;
     }
 
     /// The plugin's functions.
@@ -121,7 +113,7 @@ impl Client {
         // compiling only reads them.
         unsafe {
             call!(self.api, PJRT_Client_Compile, &mut args)?;
-            LoadedExecutable::from_raw(self.api, args.executable, self.access)
+            LoadedExecutable::from_raw(self.api, args.executable, self.in_place)
         }
         .ok_or_else(|| plugin_fault("the plugin returned no executable, and no error either"))
     }
@@ -135,7 +127,7 @@ impl Client {
         device: &Device,
     ) -> Result<Buffer> {
         // SAFETY: the plugin reads the memory during the call only.
-        let made = unsafe { self.from_host(data.address(), spec, COPY, device) };
+        let made = unsafe { self.make_buffer(data.address(), spec, COPY, device) };
         made.map(|(buffer, _done)| buffer)
     }
 
@@ -150,7 +142,7 @@ impl Client {
         let semantics = if self.can_alias(data.address(), spec.dtype) { ZERO_COPY } else { COPY };
         // SAFETY: the memory is readable during 'a; the result's drop waits until
         // the plugin is done with it.
-        let (buffer, done) = unsafe { self.from_host(data.address(), spec, semantics, device) }?;
+        let (buffer, done) = unsafe { self.make_buffer(data.address(), spec, semantics, device) }?;
         let done = done.filter(|_| semantics != COPY);
         Ok(BorrowedBuffer::new(buffer, done))
     }
@@ -163,14 +155,14 @@ impl Client {
         let address = view.address.cast::<u8>().cast_const();
         if !self.can_alias(address, spec.dtype) {
             // SAFETY: the host lends readable memory; the plugin copies it now.
-            let (buffer, _done) = unsafe { self.from_host(address, spec, COPY, device) }?;
+            let (buffer, _done) = unsafe { self.make_buffer(address, spec, COPY, device) }?;
             view.release();
             return Ok((buffer, false));
         }
         let semantics = if view.writable { MUTABLE_ZERO_COPY } else { ZERO_COPY };
         // SAFETY: the host lends the memory, writable where it says so, until the
         // release below, which the plugin's event triggers.
-        let (buffer, done) = unsafe { self.from_host(address, spec, semantics, device) }?;
+        let (buffer, done) = unsafe { self.make_buffer(address, spec, semantics, device) }?;
         let in_place = buffer.address()? == address;
         match done {
             None => view.release(),
@@ -189,14 +181,17 @@ impl Client {
     fn can_alias(&self, address: *const u8, dtype: DType) -> bool {
         const ALIGNMENT: usize = 64;
         // Types narrower than a byte are packed, so never the same bytes.
-        self.access.in_place && !dtype.is_sub_byte() && !address.is_null() && address.addr() % ALIGNMENT == 0
+        self.in_place
+            && !dtype.is_sub_byte()
+            && !address.is_null()
+            && address.addr().is_multiple_of(ALIGNMENT)
     }
 
     /// # Safety
     /// `data` is the address of a row-major array of this type, readable until
     /// this returns, or, with zero copy, until the event is ready, and writable
     /// too where it is mutable. NULL only for an array without elements.
-    unsafe fn from_host(
+    unsafe fn make_buffer(
         &self,
         data: *const u8,
         spec: ArraySpec<'_>,
@@ -215,7 +210,7 @@ impl Client {
         unsafe {
             call!(self.api, PJRT_Client_BufferFromHostBuffer, &mut args)?;
             let done = Event::from_raw(self.api, args.done_with_host_buffer);
-            Buffer::from_raw(self.api, args.buffer, self.access).map(|buffer| (buffer, done))
+            Buffer::from_raw(self.api, args.buffer, self.in_place).map(|buffer| (buffer, done))
         }
         .ok_or_else(|| plugin_fault("the plugin returned no buffer, and no error either"))
     }

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use smallvec::SmallVec;
 
-use super::{Access, Api, Buffer, BufferRef, Event, call, fork, list, owned_text, sys};
+use super::{Api, Buffer, BufferRef, Event, call, fork, list, owned_text, sys};
 use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};
 
@@ -12,7 +12,8 @@ use crate::error::{Code, Error, Origin, Result};
 pub struct LoadedExecutable {
     api: &'static Api,
     raw: *mut sys::PJRT_LoadedExecutable,
-    access: Access,
+    /// Its results are in host memory.
+    in_place: bool,
 }
 
 // SAFETY: PJRT executables may be used from any thread.
@@ -44,9 +45,9 @@ impl LoadedExecutable {
     pub(super) unsafe fn from_raw(
         api: &'static Api,
         raw: *mut sys::PJRT_LoadedExecutable,
-        access: Access,
+        in_place: bool,
     ) -> Option<LoadedExecutable> {
-        if raw.is_null() { None } else { Some(LoadedExecutable { api, raw, access }) }
+        if raw.is_null() { None } else { Some(LoadedExecutable { api, raw, in_place }) }
     }
 
     /// The part that tells what was compiled.
@@ -93,7 +94,7 @@ impl LoadedExecutable {
         let result = unsafe { call!(self.api, PJRT_LoadedExecutable_Execute, &mut args) };
         // SAFETY: what the plugin wrote is ours, also when only part was written.
         let (event, buffers) = unsafe {
-            let buffers = results.iter().filter_map(|&raw| Buffer::from_raw(self.api, raw, self.access));
+            let buffers = results.iter().filter_map(|&raw| Buffer::from_raw(self.api, raw, self.in_place));
             (Event::from_raw(self.api, event), buffers.collect::<Results>())
         };
         result?;

@@ -6,6 +6,8 @@
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
+use crate::error::{Code, Error, Origin, Result};
+
 /// Memory that a call reads. NULL only when its size is 0.
 #[derive(Clone, Copy)]
 pub struct HostInput<'a> {
@@ -117,13 +119,18 @@ impl<'a> HostStrided<'a> {
         HostStrided { address: address.cast(), dims, byte_strides, element_size }
     }
 
-    /// The elements in row-major order.
-    pub fn gather(&self) -> Vec<u8> {
+    /// The elements in row-major order; `size` is how many bytes they are.
+    pub fn gather(&self, size: usize) -> Result<Vec<u8>> {
         let mut gathered = Vec::new();
-        if !self.dims.contains(&0) {
+        // A few bytes with strides of zero can stand for more than there is memory.
+        gathered.try_reserve_exact(size).map_err(|_| {
+            let message = format!("out of memory: a copy of the array takes {size} bytes");
+            Error::new(Code::ResourceExhausted, Origin::System, message)
+        })?;
+        if size > 0 {
             self.gather_from(0, 0, &mut gathered);
         }
-        gathered
+        Ok(gathered)
     }
 
     /// Appends the part of the array that begins `offset` bytes from the start and
@@ -180,7 +187,8 @@ mod tests {
         let address = data[start..].as_ptr().cast();
         // SAFETY: the tests name elements of `data` only.
         let strided = unsafe { HostStrided::from_raw(address, dims, byte_strides, 2) };
-        strided.gather().chunks(2).map(|two| u16::from_ne_bytes([two[0], two[1]])).collect()
+        let size = 2 * dims.iter().product::<i64>() as usize;
+        strided.gather(size).unwrap().chunks(2).map(|two| u16::from_ne_bytes([two[0], two[1]])).collect()
     }
 
     #[test]
@@ -192,5 +200,13 @@ mod tests {
         assert_eq!(gather(&data, 2, &[3], &[0]), [2, 2, 2]);
         assert_eq!(gather(&data, 1, &[], &[]), [1]);
         assert_eq!(gather(&data, 0, &[3, 0], &[6, 2]), [0u16; 0]);
+    }
+
+    #[test]
+    fn more_than_there_is_memory() {
+        let dims = [1 << 30, 1 << 30];
+        // SAFETY: an element with strides of zero is every element.
+        let strided = unsafe { HostStrided::from_raw([7u8].as_ptr().cast(), &dims, &[0, 0], 1) };
+        assert_eq!(strided.gather(1 << 60).unwrap_err().code(), Code::ResourceExhausted);
     }
 }

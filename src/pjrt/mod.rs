@@ -5,7 +5,6 @@
 //! Every function slot is checked before it is called, so a plugin that is too
 //! old for a call gives an error that names the function.
 
-#[allow(missing_docs)]
 pub mod sys;
 
 mod api;
@@ -20,7 +19,7 @@ mod host;
 pub use api::Api;
 pub use attribute::Attribute;
 pub use buffer::{BorrowedBuffer, Buffer, BufferRef, Layout};
-pub use client::{Access, ArraySpec, Client, Device};
+pub use client::{ArraySpec, Client, Device};
 pub use event::Event;
 pub use executable::{Executable, INLINE, LoadedExecutable, Results, Shape};
 pub use host::{HostInput, HostOutput, HostStrided, HostView};

@@ -25,7 +25,11 @@ pub fn check(path: &Path) -> Result<()> {
             }
             _ => (Code::FailedPrecondition, error.to_string()),
         };
-        Error::new(code, Origin::Caller, format!("cannot open the plugin {shown}: {reason}"))
+        let error = Error::new(code, Origin::Caller, format!("cannot open the plugin {shown}: {reason}"));
+        match code {
+            Code::NotFound => error.hint("check the path (a relative one starts at the working folder), or install a plugin with `cyxla install cpu`"),
+            _ => error,
+        }
     };
     let refuse = |reason: String| {
         Err(Error::new(Code::InvalidArgument, Origin::Caller, format!("{shown} is no plugin: {reason}")))

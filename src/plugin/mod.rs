@@ -15,6 +15,7 @@ use std::error::Error as _;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
@@ -91,8 +92,21 @@ fn table(path: &Path) -> Result<&'static Api> {
         let message = format!("GetPjrtApi of {} returned no API table", path.display());
         return Err(Error::new(Code::Internal, Origin::Plugin, message));
     }
+    checked(table)
+}
+
+/// The checked copy of a table, which lives as long as the process: made once for a
+/// table, however often its plugin is loaded and its client fails.
+fn checked(table: *const sys::PJRT_Api) -> Result<&'static Api> {
+    static CHECKED: Mutex<Vec<(usize, &'static Api)>> = Mutex::new(Vec::new());
+    let mut known = CHECKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&(_, api)) = known.iter().find(|(address, _)| *address == table.addr()) {
+        return Ok(api);
+    }
     // SAFETY: the plugin returned the table, and its library is never unmapped.
-    unsafe { Api::from_table(table) }
+    let api = unsafe { Api::from_table(table) }?;
+    known.push((table.addr(), api));
+    Ok(api)
 }
 
 fn open(path: &Path) -> Result<Library> {

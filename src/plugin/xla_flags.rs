@@ -19,7 +19,7 @@ pub fn check(path: &Path) -> Result<()> {
     let Some(value) = value.to_str() else {
         return refuse(format!("it is not UTF-8: {value:?}"));
     };
-    let flags = flag_names(value).or_else(|reason| refuse(reason))?;
+    let flags = flag_names(value).or_else(refuse)?;
     if flags.is_empty() {
         return Ok(());
     }
@@ -63,15 +63,54 @@ fn names_in(text: &str) -> std::result::Result<BTreeSet<String>, String> {
         if !word.starts_with('-') {
             break;
         }
-        let name = word.strip_prefix("--").map(|rest| rest.split('=').next().unwrap_or(rest));
-        match name {
-            Some(name) if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
-                names.insert(name.to_owned());
-            }
-            _ => return Err(format!("'{word}' is no flag of the form --name=value")),
+        let flag = word.strip_prefix("--").unwrap_or("");
+        let (name, value) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value)));
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return Err(format!("'{word}' is no flag of the form --name=value"));
         }
+        check_value(name, value)?;
+        names.insert(name.to_owned());
     }
     Ok(names)
+}
+
+/// Flags that people set, whose value has to be an integer. A plugin does not tell the
+/// types of its flags before it ends the process, so this cannot be complete.
+const INTEGERS: [&str; 7] = [
+    "xla_backend_optimization_level",
+    "xla_cpu_parallel_codegen_split_count",
+    "xla_dump_max_hlo_modules",
+    "xla_force_host_platform_device_count",
+    "xla_gpu_autotune_level",
+    "xla_gpu_force_compilation_parallelism",
+    "xla_gpu_graph_min_graph_size",
+];
+/// The same for true or false.
+const BOOLS: [&str; 12] = [
+    "xla_cpu_enable_fast_math",
+    "xla_cpu_enable_fast_min_max",
+    "xla_cpu_fast_math_honor_division",
+    "xla_cpu_fast_math_honor_infs",
+    "xla_cpu_fast_math_honor_nans",
+    "xla_cpu_multi_thread_eigen",
+    "xla_cpu_use_thunk_runtime",
+    "xla_dump_hlo_as_proto",
+    "xla_dump_hlo_as_text",
+    "xla_gpu_deterministic_ops",
+    "xla_gpu_enable_latency_hiding_scheduler",
+    "xla_gpu_enable_triton_gemm",
+];
+
+fn check_value(name: &str, value: Option<&str>) -> std::result::Result<(), String> {
+    let is_bool = |value| matches!(value, "true" | "True" | "1" | "false" | "False" | "0");
+    let shown = value.unwrap_or("nothing");
+    if INTEGERS.contains(&name) && value.is_none_or(|value| value.parse::<i32>().is_err()) {
+        return Err(format!("--{name} takes an integer, not '{shown}'"));
+    }
+    if BOOLS.contains(&name) && !value.is_none_or(is_bool) {
+        return Err(format!("--{name} takes true or false, not '{shown}'"));
+    }
+    Ok(())
 }
 
 /// Words divided by white space, which a value in quotes may hold.
@@ -135,6 +174,8 @@ mod tests {
         assert_eq!(names("--a=1  --b").unwrap(), ["a", "b"]);
         assert_eq!(names(" --a='x --y' --c=\"1 2\"").unwrap(), ["a", "c"]);
         assert_eq!(names("--a stop --b").unwrap(), ["a"]);
+        assert_eq!(names("--xla_gpu_autotune_level=-1").unwrap().len(), 1);
+        assert_eq!(names("--xla_cpu_multi_thread_eigen --xla_dump_hlo_as_text=False").unwrap().len(), 2);
     }
 
     #[test]
@@ -146,6 +187,10 @@ mod tests {
             ("-a=1", "no flag"),
             ("--=1", "no flag"),
             ("--a --b-c", "no flag"),
+            ("--xla_force_host_platform_device_count=abc", "an integer, not 'abc'"),
+            ("--xla_force_host_platform_device_count", "an integer"),
+            ("--xla_cpu_multi_thread_eigen=maybe", "true or false, not 'maybe'"),
+            ("--xla_cpu_multi_thread_eigen=", "true or false"),
         ] {
             let reason = names(value).unwrap_err();
             assert!(reason.contains(part), "{value}: {reason}");

@@ -103,7 +103,11 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         _ => {}
     }
     std::fs::read(path).or_else(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => refuse(Code::NotFound, "there is no such file".into()),
+        std::io::ErrorKind::NotFound => {
+            refuse(Code::NotFound, "there is no such file".into()).map_err(|error: Error| {
+                error.hint("check the path; a relative one starts at the working folder")
+            })
+        }
         std::io::ErrorKind::PermissionDenied => refuse(Code::PermissionDenied, "permission denied".into()),
         _ => refuse(Code::FailedPrecondition, error.to_string()),
     })

@@ -99,7 +99,8 @@ impl Buffer {
 
     /// Copies an array whose elements lie apart.
     pub fn from_strided(device: usize, dtype: DType, dims: &[i64], data: &HostStrided<'_>) -> Result<Buffer> {
-        Buffer::from_host(device, dtype, dims, HostInput::new(&data.gather()))
+        let size = Buffer::check_type(dtype, dims)?;
+        Buffer::from_host(device, dtype, dims, HostInput::new(&data.gather(size)?))
     }
 
     /// Takes a row-major array that the host lends; `size` is what `check_type`

@@ -98,7 +98,9 @@ fn check_count(parameter: &str, what: &str, expected: usize, got: usize) -> Resu
     }
     let plural = if expected == 1 { "" } else { "s" };
     let message = format!("the program expects {expected} {what}{plural}, got {got}");
-    Err(Error::invalid_argument(message).parameter(parameter))
+    Err(Error::invalid_argument(message)
+        .parameter(parameter)
+        .hint(format!("pass every {what} of the program, in its own order")))
 }
 
 fn check_platform(program: &Program, loaded: &str) -> Result<()> {

@@ -20,7 +20,7 @@ use crate::discover::{self, Found, PluginList};
 use crate::env;
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
-use crate::pjrt::{Access, Client, Device, fork};
+use crate::pjrt::{Client, Device, fork};
 use crate::plugin::{Plugin, xla_flags};
 use crate::program::check_platform_name;
 
@@ -112,16 +112,16 @@ impl Request {
         if request.path.is_none() {
             let variable = env::value(env::PLUGIN).map(PathBuf::from);
             request.path = variable.map(|path| (path, "environment variable CYXLA_PLUGIN".to_owned()));
-            if request.platforms.is_empty() {
-                if let Some(platform) = env::text(env::PLATFORM)? {
-                    request.platforms = vec![named(env::PLATFORM, check_platform_name(&platform))?];
-                }
+            if request.platforms.is_empty()
+                && let Some(platform) = env::text(env::PLATFORM)?
+            {
+                request.platforms = vec![named(env::PLATFORM, check_platform_name(&platform))?];
             }
         }
-        if options.is_none() {
-            if let Some(text) = env::text(env::OPTIONS)? {
-                named(env::OPTIONS, request.options.parse(&text))?;
-            }
+        if options.is_none()
+            && let Some(text) = env::text(env::OPTIONS)?
+        {
+            named(env::OPTIONS, request.options.parse(&text))?;
         }
         Ok(request)
     }
@@ -190,7 +190,7 @@ fn load(
         return Err(with_path(Error::new(Code::FailedPrecondition, Origin::Plugin, message)));
     }
     let is_synchronous = made.is_synchronous && reported == "cpu";
-    made.client.set_access(Access { in_place: reported == "cpu", synchronous: is_synchronous });
+    made.client.set_in_place(reported == "cpu");
     let info = RuntimeInfo::new(
         &plugin,
         origin,

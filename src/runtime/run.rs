@@ -88,6 +88,7 @@ fn check_outputs(outputs: &[HostOutput<'_>], specs: &[TensorSpec]) -> Result<()>
 fn wrong_size(what: &str, index: usize, spec: &TensorSpec, got: usize) -> Error {
     let (array_type, expected) = (spec.array_type(), spec.host_size());
     Error::invalid_argument(format!("{what} {index} is {array_type} and takes {expected} bytes, got {got}"))
+        .hint("sizes are in bytes; check the number of elements and the element type")
 }
 
 /// An error unless every byte is 0 or 1: plugins disagree on what other values
@@ -121,15 +122,16 @@ pub(super) fn copy_row_major(
     }
     let row_major = layout.is_row_major(dims);
     // Types narrower than a byte are packed in a way that only the plugin knows.
-    if !dtype.is_sub_byte() && !layout.is_tiled {
-        if let Some(bytes) = buffer.bytes(output.size())? {
-            if row_major {
-                output.write(bytes);
-            } else {
-                output.write(&to_row_major(bytes, dims, layout, dtype.host_size()));
-            }
-            return Ok(());
+    if !dtype.is_sub_byte()
+        && !layout.is_tiled
+        && let Some(bytes) = buffer.bytes(output.size())?
+    {
+        if row_major {
+            output.write(bytes);
+        } else {
+            output.write(&to_row_major(bytes, dims, layout, dtype.host_size()));
         }
+        return Ok(());
     }
     if row_major {
         return buffer.copy_to_host(output, None);

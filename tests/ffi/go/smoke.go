@@ -55,15 +55,21 @@ func work(number int) {
 	arrays[0], arrays[1] = [4]float32{1, 2, 3, float32(number)}, [4]float32{10, 20, 30, 40}
 	inputs := []unsafe.Pointer{unsafe.Pointer(&arrays[0]), unsafe.Pointer(&arrays[1])}
 	outputs := []unsafe.Pointer{unsafe.Pointer(&arrays[2])}
-	sizes, wrongSizes := []C.size_t{16, 16}, []C.size_t{16, C.size_t(1000 + number)}
+	sizes := []C.size_t{16, 16}
 	succeed(C.cyxla_run(executable, &inputs[0], &sizes[0], 2, &outputs[0], &sizes[0], 1))
 	expect(arrays[2] == [4]float32{11, 22, 33, float32(number) + 40}, arrays[2])
 
-	e := C.cyxla_run(executable, &inputs[0], &wrongSizes[0], 2, &outputs[0], &sizes[0], 1)
+	typo, key := C.cyxla_options_new(), fmt.Sprint("device", number)
+	wrongKey := C.CString(key)
+	succeed(C.cyxla_options_set_int(typo, wrongKey, 0))
+	var none *C.cyxla_executable
+	e := C.cyxla_compile_program(program, typo, &none)
 	message := C.GoString(C.cyxla_error_message(e))
 	expect(C.cyxla_error_code(e) == C.CYXLA_CODE_INVALID_ARGUMENT, message)
-	expect(strings.Contains(message, fmt.Sprint(1000+number)), message) // this goroutine's error, not another's
-	expect(C.cyxla_error_detail(e, hint) != nil, message)
+	expect(strings.Contains(message, "'"+key+"'"), message) // this goroutine's error, not another's
+	expect(strings.Contains(C.GoString(C.cyxla_error_detail(e, hint)), "'device'"), message)
+	C.free(unsafe.Pointer(wrongKey))
+	C.cyxla_options_free(typo)
 	C.cyxla_error_free(e)
 	C.free(unsafe.Pointer(arrays))
 	C.cyxla_executable_free(executable)

@@ -40,19 +40,22 @@ def work(number):
 
     a, b, out = ((c_float * 4)(*values) for values in ([1, 2, 3, number], [10, 20, 30, 40], [0] * 4))
     inputs, outputs = (P * 2)(addressof(a), addressof(b)), (P * 1)(addressof(out))
-    sizes, wrong_sizes = (c_size_t * 2)(16, 16), (c_size_t * 2)(16, 1000 + number)
+    sizes = (c_size_t * 2)(16, 16)
     succeed(cyxla.cyxla_run(executable, inputs, sizes, 2, outputs, sizes, 1))
     assert list(out) == [11, 22, 33, number + 40], list(out)
 
-    error = cyxla.cyxla_run(executable, inputs, wrong_sizes, 2, outputs, sizes, 1)
+    typo = cyxla.cyxla_options_new()
+    succeed(cyxla.cyxla_options_set_int(typo, b"device%d" % number, 0))
+    error = cyxla.cyxla_compile_program(program, typo, byref(P()))
     message = cyxla.cyxla_error_message(error).decode()
     assert cyxla.cyxla_code_name(cyxla.cyxla_error_code(error)) == b"INVALID_ARGUMENT", message
-    assert str(1000 + number) in message, message  # this thread's error, not another's
-    assert cyxla.cyxla_error_detail(error, b"hint"), message
+    assert f"'device{number}'" in message, message  # this thread's error, not another's
+    assert b"'device'" in cyxla.cyxla_error_detail(error, b"hint"), message
     cyxla.cyxla_error_free(error)
     cyxla.cyxla_executable_free(executable)
     cyxla.cyxla_program_free(program)
     cyxla.cyxla_options_free(options)
+    cyxla.cyxla_options_free(typo)
 
 
 together = Barrier(THREADS)

@@ -84,6 +84,7 @@ fn run_tests(project: &Project, build: &Path, with_label: &str) -> Result<()> {
 pub fn foreign_languages(project: &Project) -> Result<()> {
     let prefix = package::moved_prefix(project);
     let mut script = with_plugin(Command::new("sh"), project, &plugins::newest()?)?;
+    script.env("CYXLA_PLUGIN", &plugins::newest()?.path);
     script.arg(project.root.join("tests/ffi/run.sh")).arg(prefix).current_dir(project.fresh_folder("ffi")?);
     process::run(&mut script)
 }

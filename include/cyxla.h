@@ -1,0 +1,1039 @@
+/*
+ * cyxla.h: run XLA programs on any hardware that has a PJRT plugin.
+ * Version 0.1.0. Licence: MIT OR Apache-2.0.
+ *
+ * Written from src/capi by `cargo xtask header`; change it there.
+ *
+ * RULES that hold for every function
+ *
+ * Errors      What can fail returns a cyxla_error *: NULL for success, else an
+ *             error that is yours to read and to free with cyxla_error_free.
+ *             On failure, what `out` parameters point to is left as it was and
+ *             there is nothing to clean up. Nothing here prints, exits, or keeps
+ *             a "last error" for a thread.
+ * NULL        A NULL, an index past the end or an unknown number is never a
+ *             crash: functions that return an error say INVALID_ARGUMENT, all
+ *             others return NULL, 0, false, or what their text says.
+ *             Memory that you name must be there: no library can check that.
+ * Ownership   What _new, _find, _from_*, compile and execute give is yours; end
+ *             it with the _free function of its type, which accepts NULL. Any
+ *             order will do: an object keeps alive what it was made from.
+ *             What a getter returns belongs to the object that it was asked of,
+ *             and lives as long; do not free it.
+ *             What you pass in is copied or used before the call returns, but
+ *             for cyxla_buffer_view_host, which says so.
+ * Text        NUL-terminated UTF-8, in and out.
+ * Numbers     Sizes are in bytes and counts in elements, both size_t; dims are
+ *             int64_t. Arrays are row-major unless strides say otherwise.
+ * Threads     Each function says whether it may run in several threads at once.
+ *             A const parameter may be used by several threads at a time; an
+ *             object may be freed by another thread than the one that made it,
+ *             once nobody uses it any more.
+ * Process     A process loads one plugin, and keeps it until it ends. A child of
+ *             fork() is refused (FAILED_PRECONDITION): the plugin is not in it.
+ * Growth      Functions and constants are added, never changed, within one
+ *             SONAME (libcyxla.so.0). The types cyxla_code, cyxla_dtype,
+ *             cyxla_format and cyxla_option_kind may get further values.
+ */
+
+#ifndef CYXLA_H
+#define CYXLA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of this header; cyxla_version_number() tells that of the library. */
+#define CYXLA_VERSION_MAJOR 0
+#define CYXLA_VERSION_MINOR 1
+#define CYXLA_VERSION_PATCH 0
+/* major * 10000 + minor * 100 + patch */
+#define CYXLA_VERSION 100
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* =============================================================================
+ * Handles: what each is, how long it lives, and who may share it.
+ * ============================================================================= */
+
+/// An error: code, message, details. Immutable; any thread may read it.
+typedef struct cyxla_error cyxla_error;
+
+/// A typed key/value set. One thread at a time may change it.
+typedef struct cyxla_options cyxla_options;
+
+/// The plugins that were found, the best first. Immutable; any thread may read it.
+typedef struct cyxla_plugin_list cyxla_plugin_list;
+
+/// Details of the process's runtime. Immutable; lives until the process ends.
+typedef struct cyxla_runtime_info cyxla_runtime_info;
+
+/// A program that is not compiled. Immutable; any thread may use it.
+typedef struct cyxla_program cyxla_program;
+
+/// A compiled program. Immutable; any number of threads may use it at once.
+typedef struct cyxla_executable cyxla_executable;
+
+/// An array in the memory of a device. Any number of threads may use it at once.
+typedef struct cyxla_buffer cyxla_buffer;
+
+/* =============================================================================
+ * Version of the library.
+ *
+ * The header's CYXLA_VERSION tells what a program was compiled against; these
+ * functions tell what it runs with.
+ * ============================================================================= */
+
+/// Returns the version as text, such as "0.1.0".
+///
+/// @return NUL-terminated text that lives as long as the process.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_version(void);
+
+/// Returns the version as a number that grows with each version.
+///
+/// @return major * 10000 + minor * 100 + patch.
+/// @threads safe.   @blocks no.   @since 0.1
+uint32_t cyxla_version_number(void);
+
+/* =============================================================================
+ * Errors: every failure is an owned object.
+ *
+ * A function that can fail returns NULL for success, or an error that the caller
+ * frees. An error is immutable, may be read by any thread, and outlives whatever
+ * caused it. After a failure the outputs of the function are untouched and there
+ * is nothing else to clean up.
+ * ============================================================================= */
+
+/// A canonical status code, the same as PJRT's, gRPC's and Abseil's.
+typedef int32_t cyxla_code;
+
+#define CYXLA_CODE_OK                  0   ///< Not an error.
+#define CYXLA_CODE_CANCELLED           1   ///< The operation was cancelled.
+#define CYXLA_CODE_UNKNOWN             2   ///< The plugin gave no better code.
+#define CYXLA_CODE_INVALID_ARGUMENT    3   ///< An argument can never be right.
+#define CYXLA_CODE_DEADLINE_EXCEEDED   4   ///< It took longer than allowed.
+#define CYXLA_CODE_NOT_FOUND           5   ///< A file, plugin or function does not exist.
+#define CYXLA_CODE_ALREADY_EXISTS      6   ///< It exists already.
+#define CYXLA_CODE_PERMISSION_DENIED   7   ///< The system does not allow it.
+#define CYXLA_CODE_RESOURCE_EXHAUSTED  8   ///< Memory or another resource ran out.
+#define CYXLA_CODE_FAILED_PRECONDITION 9   ///< The state of the process or an object does not allow it.
+#define CYXLA_CODE_ABORTED             10  ///< It was given up for a concurrent operation.
+#define CYXLA_CODE_OUT_OF_RANGE        11  ///< A value is outside of its range.
+#define CYXLA_CODE_UNIMPLEMENTED       12  ///< This library or the plugin cannot do it.
+#define CYXLA_CODE_INTERNAL            13  ///< A fault of this library or the plugin.
+#define CYXLA_CODE_UNAVAILABLE         14  ///< It may work when tried again.
+#define CYXLA_CODE_DATA_LOSS           15  ///< Data is damaged.
+#define CYXLA_CODE_UNAUTHENTICATED     16  ///< Credentials are missing or wrong.
+
+/// Returns the name of a code, such as "INVALID_ARGUMENT".
+///
+/// @param code     a code; any number.
+/// @return text that lives as long as the process; "UNKNOWN" for a number that is no code.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_code_name(cyxla_code code);
+
+/// Returns the code of an error.
+///
+/// @param error    an error, or NULL.
+/// @return the code; CYXLA_CODE_OK for NULL, never for an error.
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_code cyxla_error_code(const cyxla_error *error);
+
+/// Returns the message of an error: what is wrong, with which value, in one sentence.
+///
+/// @param error    an error, or NULL.
+/// @return text that lives as long as the error; "" for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_error_message(const cyxla_error *error);
+
+/// Returns a detail of an error.
+///
+/// Keys: "hint" (what to do), "origin" (who has to act: "caller", "library", "plugin",
+/// "loader" or "system"), "function" and "parameter" (of this API), "plugin.path",
+/// "pjrt.code" (the plugin's own number). More may come.
+///
+/// @param error    an error, or NULL.
+/// @param key      the detail's key; NULL is no key.
+/// @return text that lives as long as the error; NULL if it has no such detail.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_error_detail(const cyxla_error *error, const char *key);
+
+/// Frees an error.
+///
+/// @param error    an error, or NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+void cyxla_error_free(cyxla_error *error);
+
+/* =============================================================================
+ * Element types.
+ *
+ * The numbers are those of PJRT. In host memory each element of a type narrower
+ * than a byte (S4, U4, F4E2M1FN, S2, U2, S1, U1, F6E2M3FN, F6E3M2FN) takes one
+ * byte: its value stands in the low bits; the high bits are ignored on the way in
+ * and zero on the way out. How a device packs them does not show.
+ * ============================================================================= */
+
+/// An element type. An open set: later versions may know more.
+typedef int32_t cyxla_dtype;
+
+#define CYXLA_DTYPE_INVALID       0   ///< No type.
+#define CYXLA_DTYPE_PRED          1   ///< Boolean: a byte of value 0 or 1.
+#define CYXLA_DTYPE_S8            2   ///< Signed 8-bit integer.
+#define CYXLA_DTYPE_S16           3   ///< Signed 16-bit integer.
+#define CYXLA_DTYPE_S32           4   ///< Signed 32-bit integer.
+#define CYXLA_DTYPE_S64           5   ///< Signed 64-bit integer.
+#define CYXLA_DTYPE_U8            6   ///< Unsigned 8-bit integer.
+#define CYXLA_DTYPE_U16           7   ///< Unsigned 16-bit integer.
+#define CYXLA_DTYPE_U32           8   ///< Unsigned 32-bit integer.
+#define CYXLA_DTYPE_U64           9   ///< Unsigned 64-bit integer.
+#define CYXLA_DTYPE_F16           10  ///< IEEE half precision.
+#define CYXLA_DTYPE_F32           11  ///< IEEE single precision.
+#define CYXLA_DTYPE_F64           12  ///< IEEE double precision.
+#define CYXLA_DTYPE_BF16          13  ///< The upper half of an F32.
+#define CYXLA_DTYPE_C64           14  ///< Complex: two F32, real part first.
+#define CYXLA_DTYPE_C128          15  ///< Complex: two F64, real part first.
+#define CYXLA_DTYPE_F8E5M2        16  ///< 8-bit float, 5 exponent and 2 mantissa bits.
+#define CYXLA_DTYPE_F8E4M3FN      17  ///< 8-bit float, 4 exponent and 3 mantissa bits, finite and NaN.
+#define CYXLA_DTYPE_F8E4M3B11FNUZ 18  ///< 8-bit float, 4 exponent (bias 11) and 3 mantissa bits, no negative zero.
+#define CYXLA_DTYPE_F8E5M2FNUZ    19  ///< 8-bit float, 5 exponent and 2 mantissa bits, no negative zero.
+#define CYXLA_DTYPE_F8E4M3FNUZ    20  ///< 8-bit float, 4 exponent and 3 mantissa bits, no negative zero.
+#define CYXLA_DTYPE_S4            21  ///< Signed 4-bit integer, one a byte in host memory.
+#define CYXLA_DTYPE_U4            22  ///< Unsigned 4-bit integer, one a byte in host memory.
+#define CYXLA_DTYPE_TOKEN         23  ///< A token orders effects; it has no elements.
+#define CYXLA_DTYPE_S2            24  ///< Signed 2-bit integer, one a byte in host memory.
+#define CYXLA_DTYPE_U2            25  ///< Unsigned 2-bit integer, one a byte in host memory.
+#define CYXLA_DTYPE_F8E4M3        26  ///< 8-bit float, 4 exponent and 3 mantissa bits, as IEEE would have it.
+#define CYXLA_DTYPE_F8E3M4        27  ///< 8-bit float, 3 exponent and 4 mantissa bits.
+#define CYXLA_DTYPE_F8E8M0FNU     28  ///< 8-bit power of two, without sign: a scale of the MX formats.
+#define CYXLA_DTYPE_F4E2M1FN      29  ///< 4-bit float of the MX formats, one a byte in host memory.
+#define CYXLA_DTYPE_S1            30  ///< Signed 1-bit integer, one a byte in host memory.
+#define CYXLA_DTYPE_U1            31  ///< Unsigned 1-bit integer, one a byte in host memory.
+#define CYXLA_DTYPE_F6E2M3FN      32  ///< 6-bit float of the MX formats, one a byte in host memory.
+#define CYXLA_DTYPE_F6E3M2FN      33  ///< 6-bit float of the MX formats, one a byte in host memory.
+
+/// Returns the name of an element type, such as "f32".
+///
+/// @param dtype    an element type; any number.
+/// @return text that lives as long as the process; "invalid" for a number that is no type.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_dtype_name(cyxla_dtype dtype);
+
+/// Returns how many bytes an element takes in host memory.
+///
+/// @param dtype    an element type; any number.
+/// @return bytes; 0 for CYXLA_DTYPE_TOKEN and for a number that is no type.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_dtype_size(cyxla_dtype dtype);
+
+/* =============================================================================
+ * Options: a typed key/value set, for cyxla_initialize and cyxla_compile_program.
+ *
+ * One thread at a time may change a set; several may read it. A function that
+ * takes a set reads it during the call and keeps nothing of it.
+ * ============================================================================= */
+
+/// The kind of an option's value.
+typedef int32_t cyxla_option_kind;
+
+#define CYXLA_OPTION_KIND_NONE   (-1)  ///< There is no such option.
+#define CYXLA_OPTION_KIND_STRING 0     ///< Text.
+#define CYXLA_OPTION_KIND_INT    1     ///< A 64-bit signed integer.
+#define CYXLA_OPTION_KIND_INTS   2     ///< A list of 64-bit signed integers.
+#define CYXLA_OPTION_KIND_FLOAT  3     ///< A double; plugins get it in single precision.
+#define CYXLA_OPTION_KIND_BOOL   4     ///< A bool.
+
+/// Makes an empty set of options.
+///
+/// @return a set to free with cyxla_options_free; never NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_options *cyxla_options_new(void);
+
+/// Frees a set of options.
+///
+/// @param options  a set, or NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+void cyxla_options_free(cyxla_options *options);
+
+/// Sets an option to text, or replaces its value.
+///
+/// @param options  a set.
+/// @param key      the option's name.
+/// @param value    NUL-terminated UTF-8; copied.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (NULL, no UTF-8, a name that is empty or holds white space, '=' or ';').
+/// @threads one at a time per set.   @blocks no.   @since 0.1
+cyxla_error *cyxla_options_set_string(cyxla_options *options,
+                                      const char *key,
+                                      const char *value);
+
+/// Sets an option to an integer, or replaces its value.
+///
+/// @param options  a set.
+/// @param key      the option's name.
+/// @param value    any integer; ranges are checked where the option is used.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (as cyxla_options_set_string).
+/// @threads one at a time per set.   @blocks no.   @since 0.1
+cyxla_error *cyxla_options_set_int(cyxla_options *options, const char *key, int64_t value);
+
+/// Sets an option to a list of integers, or replaces its value.
+///
+/// @param options  a set.
+/// @param key      the option's name.
+/// @param values   the list; copied. May be NULL only if `count` is 0.
+/// @param count    how many integers.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (as cyxla_options_set_string).
+/// @threads one at a time per set.   @blocks no.   @since 0.1
+cyxla_error *cyxla_options_set_ints(cyxla_options *options,
+                                    const char *key,
+                                    const int64_t *values,
+                                    size_t count);
+
+/// Sets an option to a floating-point number, or replaces its value.
+///
+/// @param options  a set.
+/// @param key      the option's name.
+/// @param value    a finite number.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (as cyxla_options_set_string; infinite or NaN).
+/// @threads one at a time per set.   @blocks no.   @since 0.1
+cyxla_error *cyxla_options_set_float(cyxla_options *options,
+                                     const char *key,
+                                     double value);
+
+/// Sets an option to true or false, or replaces its value.
+///
+/// @param options  a set.
+/// @param key      the option's name.
+/// @param value    true or false.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (as cyxla_options_set_string).
+/// @threads one at a time per set.   @blocks no.   @since 0.1
+cyxla_error *cyxla_options_set_bool(cyxla_options *options, const char *key, bool value);
+
+/// Adds the options of a text such as "memory_fraction=0.5;preallocate=false".
+///
+/// The kind of each value follows from how it looks: true or false, an integer, a
+/// decimal number, integers divided by commas, else text. White space around names
+/// and values does not count. A text with an error in it changes nothing.
+///
+/// @param options  a set.
+/// @param text     NUL-terminated UTF-8.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (an item without '=', a bad name, a name twice in the text).
+/// @threads one at a time per set.   @blocks no.   @since 0.1
+cyxla_error *cyxla_options_parse(cyxla_options *options,
+                                 const char *text);
+
+/// Returns how many options a set has.
+///
+/// @param options  a set, or NULL.
+/// @return the count; 0 for NULL.
+/// @threads safe while nobody changes the set.   @blocks no.   @since 0.1
+size_t cyxla_options_count(const cyxla_options *options);
+
+/// Returns the name of an option, in the order in which they were set first.
+///
+/// @param options  a set, or NULL.
+/// @param index    from 0.
+/// @return text that lives until the set is changed or freed; NULL if there is no such option.
+/// @threads safe while nobody changes the set.   @blocks no.   @since 0.1
+const char *cyxla_options_key(const cyxla_options *options, size_t index);
+
+/// Returns the kind of an option's value.
+///
+/// @param options  a set, or NULL.
+/// @param index    from 0.
+/// @return the kind; CYXLA_OPTION_KIND_NONE if there is no such option.
+/// @threads safe while nobody changes the set.   @blocks no.   @since 0.1
+cyxla_option_kind cyxla_options_kind(const cyxla_options *options, size_t index);
+
+/// Returns an option's value as text, whatever its kind.
+///
+/// @param options  a set, or NULL.
+/// @param index    from 0.
+/// @return text that lives until the set is changed or freed; NULL if there is no such option.
+/// @threads safe while nobody changes the set.   @blocks no.   @since 0.1
+const char *cyxla_options_get_string(const cyxla_options *options, size_t index);
+
+/// Returns the value of an integer option.
+///
+/// @param options  a set, or NULL.
+/// @param index    from 0.
+/// @return the value; 0 if the option is of another kind or does not exist.
+/// @threads safe while nobody changes the set.   @blocks no.   @since 0.1
+int64_t cyxla_options_get_int(const cyxla_options *options, size_t index);
+
+/// Returns the value of an option that is a list of integers.
+///
+/// @param options  a set, or NULL.
+/// @param index    from 0.
+/// @param count    receives how many integers; may be NULL.
+/// @return the integers, which live until the set is changed or freed; NULL with a count of 0 if the list is empty, or the option is of another kind or does not exist.
+/// @threads safe while nobody changes the set.   @blocks no.   @since 0.1
+const int64_t *cyxla_options_get_ints(const cyxla_options *options,
+                                      size_t index,
+                                      size_t *count);
+
+/// Returns the value of a floating-point option.
+///
+/// @param options  a set, or NULL.
+/// @param index    from 0.
+/// @return the value; 0 if the option is of another kind or does not exist.
+/// @threads safe while nobody changes the set.   @blocks no.   @since 0.1
+double cyxla_options_get_float(const cyxla_options *options, size_t index);
+
+/// Returns the value of an option that is true or false.
+///
+/// @param options  a set, or NULL.
+/// @param index    from 0.
+/// @return the value; false if the option is of another kind or does not exist.
+/// @threads safe while nobody changes the set.   @blocks no.   @since 0.1
+bool cyxla_options_get_bool(const cyxla_options *options, size_t index);
+
+/* =============================================================================
+ * Plugins found on this machine.
+ *
+ * A list is made by looking at variables and small files: no library is opened
+ * and no program started. It is immutable, and may be read by any thread.
+ * ============================================================================= */
+
+/// Looks for plugins.
+///
+/// Looks at the environment variable CYXLA_PLUGIN and at what `cyxla install` put
+/// into the user's data folder. A broken plugin is listed with its problem and hides
+/// no other.
+///
+/// @param out      receives a list to free with cyxla_plugin_list_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (NULL).
+/// @threads safe.   @blocks for a few file reads.   @since 0.1
+cyxla_error *cyxla_plugin_list_find(cyxla_plugin_list **out);
+
+/// Frees a list of plugins.
+///
+/// @param list     a list, or NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+void cyxla_plugin_list_free(cyxla_plugin_list *list);
+
+/// Returns how many plugins were found, usable or not.
+///
+/// @param list     a list, or NULL.
+/// @return the count; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_plugin_list_count(const cyxla_plugin_list *list);
+
+/// Returns the platform that a plugin is for, such as "cpu".
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return text that lives as long as the list; "" if nothing declares it; NULL if there is no such plugin.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_plugin_list_platform(const cyxla_plugin_list *list,
+                                       size_t index);
+
+/// Returns the path of a plugin's library, in the bytes of the file system.
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return text that lives as long as the list; NULL if there is no such plugin.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_plugin_list_path(const cyxla_plugin_list *list, size_t index);
+
+/// Returns what led to a plugin: the variable or file that names it.
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return text that lives as long as the list; NULL if there is no such plugin.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_plugin_list_origin(const cyxla_plugin_list *list, size_t index);
+
+/// Returns the version of a plugin, as its package declares it.
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return text that lives as long as the list; NULL if it is unknown or there is no such plugin.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_plugin_list_version(const cyxla_plugin_list *list, size_t index);
+
+/// Returns why a plugin cannot be used.
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return text that lives as long as the list; NULL if nothing speaks against the plugin or there is no such plugin.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_plugin_list_problem(const cyxla_plugin_list *list,
+                                      size_t index);
+
+/// Returns the create options that a plugin's package asks for.
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return a set that lives as long as the list and is not to be freed; NULL if there is no such plugin.
+/// @threads safe.   @blocks no.   @since 0.1
+const cyxla_options *cyxla_plugin_list_options(const cyxla_plugin_list *list,
+                                               size_t index);
+
+/// Tells whether a plugin is the one that is loaded when nobody chooses.
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return true for at most one plugin of a list.
+/// @threads safe.   @blocks no.   @since 0.1
+bool cyxla_plugin_list_is_default(const cyxla_plugin_list *list, size_t index);
+
+/// Returns how many things went wrong that are no plugin, such as an unreadable description.
+///
+/// @param list     a list, or NULL.
+/// @return the count; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_plugin_list_failure_count(const cyxla_plugin_list *list);
+
+/// Returns the file or variable that went wrong.
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return text that lives as long as the list; NULL if there is no such failure.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_plugin_list_failure_subject(const cyxla_plugin_list *list, size_t index);
+
+/// Returns what is wrong with it.
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return text that lives as long as the list; NULL if there is no such failure.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_plugin_list_failure_problem(const cyxla_plugin_list *list, size_t index);
+
+/* =============================================================================
+ * The process's runtime: one plugin and its client.
+ *
+ * A process has one runtime. cyxla_initialize makes it; the first function that
+ * needs one makes the default one. It lives until the process ends. In a child
+ * that the process forks afterwards every function that needs it gives
+ * FAILED_PRECONDITION.
+ * ============================================================================= */
+
+/// Loads a plugin and creates its client, unless the process has a runtime already.
+///
+/// Optional: the first function that needs the runtime makes the default one. Once
+/// there is one, this changes nothing, whatever the arguments, and gives the details
+/// of the one that there is. Threads that call at once get the same one. A failure
+/// leaves the process as it was; another call may succeed.
+///
+/// Without `path` and `platform` the variables CYXLA_PLUGIN and CYXLA_PLATFORM choose;
+/// without them the first usable plugin of cyxla_plugin_list_find. A `path` that
+/// fails is an error, never a reason to take another plugin. A path is used as it is
+/// given (links are not resolved); a relative one starts at the working folder, also
+/// when it has no slash.
+///
+/// Options of a CPU plugin: "cpu_device_count" (int, 1 to 1024, default 1),
+/// "asynchronous" (bool, default false). Names and values that are known are checked
+/// before the plugin sees them; other names go through to the plugin. A default that
+/// the plugin does not know is left out; an option that the caller gave is an error.
+///
+/// A plugin is code of its own: one that aborts while it is loaded ends the process.
+/// `cyxla info --plugin PATH` tries one in a process of its own first.
+///
+/// @param path     the plugin's library, or NULL to search for one.
+/// @param platform "cpu", "cuda", "rocm", "tpu", "gpu" (cuda or rocm) or another; NULL for any.
+/// @param options  create options, or NULL for those of the variable CYXLA_OPTIONS.
+/// @param info     receives the details of the runtime; may be NULL.
+/// @return NULL, or an owned error: NOT_FOUND (no plugin, no such file), INVALID_ARGUMENT (no plugin library, an option), FAILED_PRECONDITION (the loader, another platform), UNIMPLEMENTED (the plugin is too old), or the plugin's own.
+/// @threads safe.   @blocks while a plugin is loaded.   @since 0.1
+cyxla_error *cyxla_initialize(const char *path,
+                              const char *platform,
+                              const cyxla_options *options,
+                              const cyxla_runtime_info **info);
+
+/// Tells whether the process has a runtime.
+///
+/// @return true from the first success on, for ever.
+/// @threads safe.   @blocks no.   @since 0.1
+bool cyxla_is_initialized(void);
+
+/// Gets the details of the runtime; makes the default runtime if there is none.
+///
+/// @param out      receives details that live until the process ends.
+/// @return NULL, or an owned error (as cyxla_initialize).
+/// @threads safe.   @blocks while a plugin is loaded.   @since 0.1
+cyxla_error *cyxla_runtime_info_get(const cyxla_runtime_info **out);
+
+/// Returns the platform, as the plugin reports it: "cpu", "cuda", ...
+///
+/// @param info     details, or NULL.
+/// @return text that lives until the process ends; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_runtime_info_platform(const cyxla_runtime_info *info);
+
+/// Returns what the platform says of its version.
+///
+/// @param info     details, or NULL.
+/// @return text that lives until the process ends; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_runtime_info_platform_version(const cyxla_runtime_info *info);
+
+/// Returns the path of the plugin's library, absolute, in the bytes of the file system.
+///
+/// @param info     details, or NULL.
+/// @return text that lives until the process ends; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_runtime_info_plugin_path(const cyxla_runtime_info *info);
+
+/// Returns what led to the plugin: the caller, a variable or a file.
+///
+/// @param info     details, or NULL.
+/// @return text that lives until the process ends; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_runtime_info_plugin_origin(const cyxla_runtime_info *info);
+
+/// Returns all details as a JSON object, among them the options in force.
+///
+/// @param info     details, or NULL.
+/// @return text that lives until the process ends; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_runtime_info_json(const cyxla_runtime_info *info);
+
+/// Gets the version of PJRT's C ABI that the plugin implements.
+///
+/// @param info     details; with NULL nothing is written.
+/// @param major    receives the major version; may be NULL.
+/// @param minor    receives the minor version; may be NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+void cyxla_runtime_info_api_version(const cyxla_runtime_info *info, int32_t *major, int32_t *minor);
+
+/// Tells whether memory of the host can be used in place by programs.
+///
+/// @param info     details, or NULL.
+/// @return true if device memory is host memory.
+/// @threads safe.   @blocks no.   @since 0.1
+bool cyxla_runtime_info_avoids_copies(const cyxla_runtime_info *info);
+
+/// Tells whether programs run in the calling thread and have ended when the call returns.
+///
+/// CPU plugins of before about PJRT 0.110 ignore the option "asynchronous" and are
+/// not synchronous.
+///
+/// @param info     details, or NULL.
+/// @return true if they do.
+/// @threads safe.   @blocks no.   @since 0.1
+bool cyxla_runtime_info_is_synchronous(const cyxla_runtime_info *info);
+
+/// Returns how many devices there are.
+///
+/// @param info     details, or NULL.
+/// @return the count, at least 1; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_runtime_info_device_count(const cyxla_runtime_info *info);
+
+/// Returns the plugin's own number of a device; other functions take its position instead.
+///
+/// @param info     details, or NULL.
+/// @param index    the device's position, from 0.
+/// @return the number; -1 if there is no such device.
+/// @threads safe.   @blocks no.   @since 0.1
+int64_t cyxla_runtime_info_device_id(const cyxla_runtime_info *info, size_t index);
+
+/// Returns what a device is, such as "cpu".
+///
+/// @param info     details, or NULL.
+/// @param index    the device's position, from 0.
+/// @return text that lives until the process ends; NULL if there is no such device.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_runtime_info_device_kind(const cyxla_runtime_info *info, size_t index);
+
+/// Returns all details of a device as a JSON object.
+///
+/// @param info     details, or NULL.
+/// @param index    the device's position, from 0.
+/// @return text that lives until the process ends; NULL if there is no such device.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_runtime_info_device_json(const cyxla_runtime_info *info, size_t index);
+
+/* =============================================================================
+ * Programs: what a file or memory holds, before it is compiled.
+ *
+ * A program is immutable and may be shared by threads. It needs no plugin.
+ * ============================================================================= */
+
+/// The encoding of a program.
+typedef int32_t cyxla_format;
+
+#define CYXLA_FORMAT_DETECT     0  ///< Find out from the content.
+#define CYXLA_FORMAT_STABLEHLO  1  ///< StableHLO: text, MLIR bytecode or portable artifact.
+#define CYXLA_FORMAT_JAX_EXPORT 2  ///< A file of jax.export; not readable in this version.
+#define CYXLA_FORMAT_HLO        3  ///< A serialized HloModuleProto; not readable in this version.
+
+/// Reads a program from a file.
+///
+/// @param path     a regular file; NUL-terminated, in the bytes of the file system.
+/// @param format   CYXLA_FORMAT_DETECT, or what the file is.
+/// @param platform the platform that the program was lowered for, or NULL for what it records (StableHLO records none, and compiles for any).
+/// @param out      receives a program to free with cyxla_program_free.
+/// @return NULL, or an owned error: NOT_FOUND or PERMISSION_DENIED (the file), INVALID_ARGUMENT (not a program), UNIMPLEMENTED (a format that this version cannot read).
+/// @threads safe.   @blocks while the file is read.   @since 0.1
+cyxla_error *cyxla_program_from_file(const char *path,
+                                     cyxla_format format,
+                                     const char *platform,
+                                     cyxla_program **out);
+
+/// Reads a program from memory.
+///
+/// @param data     program bytes; copied. May be NULL only if `size` is 0.
+/// @param size     in bytes; without the NUL at the end of a text.
+/// @param format   CYXLA_FORMAT_DETECT, or what the bytes are.
+/// @param platform the platform that the program was lowered for, or NULL for what it records (StableHLO records none, and compiles for any).
+/// @param out      receives a program to free with cyxla_program_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (not a program), UNIMPLEMENTED (a format that this version cannot read).
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_error *cyxla_program_from_bytes(const void *data,
+                                      size_t size,
+                                      cyxla_format format,
+                                      const char *platform,
+                                      cyxla_program **out);
+
+/// Frees a program. Executables that were compiled from it live on.
+///
+/// @param program  a program, or NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+void cyxla_program_free(cyxla_program *program);
+
+/// Returns how many platforms a program was lowered for.
+///
+/// @param program  a program, or NULL.
+/// @return the count; 0 if it records none, and for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_program_platform_count(const cyxla_program *program);
+
+/// Returns a platform that a program was lowered for.
+///
+/// @param program  a program, or NULL.
+/// @param index    from 0.
+/// @return text that lives as long as the program; NULL if there is no such platform.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_program_platform(const cyxla_program *program, size_t index);
+
+/// Returns the encoding of a program.
+///
+/// @param program  a program, or NULL.
+/// @return the encoding that was found; CYXLA_FORMAT_DETECT for NULL only.
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_format cyxla_program_format(const cyxla_program *program);
+
+/* =============================================================================
+ * Executables: compiled programs.
+ *
+ * An executable is immutable and may be used by any number of threads at once.
+ * It tells what it takes and gives; the texts and lists it returns live as long as
+ * the executable.
+ * ============================================================================= */
+
+/// Compiles a program for the process's runtime.
+///
+/// Makes the default runtime for the program's platform if there is none. A program
+/// that was lowered for another platform than the runtime's is refused, and so is one
+/// that one device cannot run by itself (collectives, infeed, tokens, dynamic shapes):
+/// plugins would hang or end the process.
+///
+/// @param program  a program.
+/// @param options  compile options, or NULL. Known: "device" (int, a device's position, default 0).
+/// @param out      receives an executable to free with cyxla_executable_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (an option), FAILED_PRECONDITION (another platform), UNIMPLEMENTED (cannot run on one device), the plugin's own (UNKNOWN for a program that it cannot parse), or as cyxla_initialize.
+/// @threads safe.   @blocks while the plugin compiles.   @since 0.1
+cyxla_error *cyxla_compile_program(const cyxla_program *program,
+                                   const cyxla_options *options,
+                                   cyxla_executable **out);
+
+/// Frees an executable. Buffers that it made live on.
+///
+/// @param executable an executable, or NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+void cyxla_executable_free(cyxla_executable *executable);
+
+/// Returns the name of the program, as the program itself has it.
+///
+/// @param executable an executable, or NULL.
+/// @return text that lives as long as the executable; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_executable_name(const cyxla_executable *executable);
+
+/// Returns how many inputs the program takes.
+///
+/// @param executable an executable, or NULL.
+/// @return the count; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_executable_input_count(const cyxla_executable *executable);
+
+/// Returns the name of an input in the user's program.
+///
+/// @param executable an executable, or NULL.
+/// @param index      the input's position, from 0.
+/// @return text that lives as long as the executable; NULL if it is unknown or there is no such input.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_executable_input_name(const cyxla_executable *executable,
+                                        size_t index);
+
+/// Returns the element type of an input.
+///
+/// @param executable an executable, or NULL.
+/// @param index      the input's position, from 0.
+/// @return the type; CYXLA_DTYPE_INVALID if there is no such input.
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_dtype cyxla_executable_input_dtype(const cyxla_executable *executable, size_t index);
+
+/// Returns how many elements an input has in each dimension.
+///
+/// @param executable an executable, or NULL.
+/// @param index      the input's position, from 0.
+/// @param rank       receives how many dimensions; may be NULL.
+/// @return the dims, which live as long as the executable; NULL for a scalar and if there is no such input.
+/// @threads safe.   @blocks no.   @since 0.1
+const int64_t *cyxla_executable_input_dims(const cyxla_executable *executable,
+                                           size_t index,
+                                           size_t *rank);
+
+/// Returns how many bytes an input takes in host memory, row-major.
+///
+/// @param executable an executable, or NULL.
+/// @param index      the input's position, from 0.
+/// @return bytes; 0 if there is no such input.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_executable_input_size(const cyxla_executable *executable, size_t index);
+
+/// Tells whether the program may overwrite an input.
+///
+/// @param executable an executable, or NULL.
+/// @param index      the input's position, from 0.
+/// @return true if it may: a buffer passed to cyxla_execute for it may be gone afterwards.
+/// @threads safe.   @blocks no.   @since 0.1
+bool cyxla_executable_input_is_donated(const cyxla_executable *executable, size_t index);
+
+/// Returns how many outputs the program gives.
+///
+/// @param executable an executable, or NULL.
+/// @return the count; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_executable_output_count(const cyxla_executable *executable);
+
+/// Returns the name of an output in the user's program.
+///
+/// @param executable an executable, or NULL.
+/// @param index      the output's position, from 0.
+/// @return text that lives as long as the executable; NULL if it is unknown or there is no such output.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_executable_output_name(const cyxla_executable *executable,
+                                         size_t index);
+
+/// Returns the element type of an output.
+///
+/// @param executable an executable, or NULL.
+/// @param index      the output's position, from 0.
+/// @return the type; CYXLA_DTYPE_INVALID if there is no such output.
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_dtype cyxla_executable_output_dtype(const cyxla_executable *executable, size_t index);
+
+/// Returns how many elements an output has in each dimension.
+///
+/// @param executable an executable, or NULL.
+/// @param index      the output's position, from 0.
+/// @param rank       receives how many dimensions; may be NULL.
+/// @return the dims, which live as long as the executable; NULL for a scalar and if there is no such output.
+/// @threads safe.   @blocks no.   @since 0.1
+const int64_t *cyxla_executable_output_dims(const cyxla_executable *executable,
+                                            size_t index,
+                                            size_t *rank);
+
+/// Returns how many bytes an output takes in host memory, row-major.
+///
+/// @param executable an executable, or NULL.
+/// @param index      the output's position, from 0.
+/// @return bytes; 0 if there is no such output.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_executable_output_size(const cyxla_executable *executable, size_t index);
+
+/* =============================================================================
+ * Running a program.
+ *
+ * cyxla_run goes from host memory to host memory in one call; cyxla_execute goes
+ * from buffers to buffers and leaves the data on the device.
+ * ============================================================================= */
+
+/// Runs a program on host memory and waits for the results.
+///
+/// Inputs and outputs are dense and row-major. On a CPU plugin an input whose address
+/// is a multiple of 64 is used in place; others are copied. Outputs are written
+/// only after the program has ended, so they may be the memory of inputs. After an
+/// error the contents of the outputs are unspecified only if the plugin failed while
+/// they were copied; otherwise they are untouched.
+///
+/// @param executable   an executable.
+/// @param inputs       one address an input; each may be NULL only if its size is 0. Nobody may change the memory during the call.
+/// @param input_sizes  bytes at each address: exactly cyxla_executable_input_size.
+/// @param input_count  how many inputs: exactly cyxla_executable_input_count.
+/// @param outputs      one address an output; each may be NULL only if its size is 0.
+/// @param output_sizes bytes at each address: exactly cyxla_executable_output_size.
+/// @param output_count how many outputs: exactly cyxla_executable_output_count.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (counts, sizes, NULL, a PRED byte other than 0 and 1), FAILED_PRECONDITION (a forked child), or the plugin's own.
+/// @threads safe.   @blocks until the program has ended.   @since 0.1
+cyxla_error *cyxla_run(const cyxla_executable *executable,
+                       const void *const *inputs,
+                       const size_t *input_sizes,
+                       size_t input_count,
+                       void *const *outputs,
+                       const size_t *output_sizes,
+                       size_t output_count);
+
+/// Runs a program on buffers; the results are buffers.
+///
+/// May return before the program has ended; the results can be used at once all the
+/// same, and an error of the program then comes from whatever uses them. Inputs that
+/// the program may overwrite (cyxla_executable_input_is_donated) may be gone
+/// afterwards; cyxla_buffer_is_donated tells.
+///
+/// @param executable   an executable.
+/// @param inputs       one buffer an input, of the input's type, on the executable's device.
+/// @param input_count  how many inputs: exactly cyxla_executable_input_count.
+/// @param outputs      receives one buffer an output, to be freed with cyxla_buffer_free; untouched after an error.
+/// @param output_count how many outputs: exactly cyxla_executable_output_count.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (counts, types, NULL, a device, a donated buffer passed twice), FAILED_PRECONDITION (a buffer that was donated before, a forked child), or the plugin's own.
+/// @threads safe.   @blocks on a synchronous runtime, until the program has ended.   @since 0.1
+cyxla_error *cyxla_execute(const cyxla_executable *executable,
+                           const cyxla_buffer *const *inputs,
+                           size_t input_count,
+                           cyxla_buffer **outputs,
+                           size_t output_count);
+
+/* =============================================================================
+ * Buffers: arrays in the memory of a device.
+ *
+ * A buffer's contents do not change, except that a program to which it is donated
+ * takes them. Any number of threads may use a buffer at once. `device` is always a
+ * position among the runtime's devices, from 0.
+ * ============================================================================= */
+
+/// Makes a buffer by copying an array from host memory.
+///
+/// Makes the default runtime if there is none.
+///
+/// @param device       position of the device.
+/// @param dtype        element type.
+/// @param dims         elements in each dimension; may be NULL only if `rank` is 0.
+/// @param rank         how many dimensions, at most 64; 0 for a scalar.
+/// @param byte_strides bytes from one element to the next in each dimension, of any sign, multiples of the element's size; NULL for row-major.
+/// @param data         the element with index 0 in every dimension; may be NULL only if the array has no elements.
+/// @param out          receives a buffer to free with cyxla_buffer_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (type, dims, strides, device, NULL, a PRED byte other than 0 and 1), UNIMPLEMENTED (a type that the plugin is too old for), RESOURCE_EXHAUSTED (no memory), or as cyxla_initialize.
+/// @threads safe.   @blocks while it is copied.   @since 0.1
+cyxla_error *cyxla_buffer_from_host(size_t device,
+                                    cyxla_dtype dtype,
+                                    const int64_t *dims,
+                                    size_t rank,
+                                    const int64_t *byte_strides,
+                                    const void *data,
+                                    cyxla_buffer **out);
+
+/// Makes a buffer of host memory, without a copy where that is possible.
+///
+/// It is possible on a CPU plugin if the address is a multiple of 64 and the element
+/// type takes whole bytes and is not PRED; cyxla_buffer_is_view tells. Otherwise the
+/// array is copied and released at once, possibly before this returns. The memory has
+/// to stay, and stay unchanged, until `release` is called. After an error `release` is
+/// not called.
+///
+/// @param device       position of the device.
+/// @param dtype        element type.
+/// @param dims         elements in each dimension; may be NULL only if `rank` is 0.
+/// @param rank         how many dimensions, at most 64; 0 for a scalar.
+/// @param data         a row-major array; may be NULL only if it has no elements.
+/// @param writable     whether a program that the buffer is donated to may write its result there.
+/// @param release      called once when nothing uses the memory any more, from any thread; may be NULL.
+/// @param user_data    what `release` gets.
+/// @param out          receives a buffer to free with cyxla_buffer_free.
+/// @return NULL, or an owned error (as cyxla_buffer_from_host).
+/// @threads safe.   @blocks while it is copied, if it is.   @since 0.1
+cyxla_error *cyxla_buffer_view_host(size_t device,
+                                    cyxla_dtype dtype,
+                                    const int64_t *dims,
+                                    size_t rank,
+                                    void *data,
+                                    bool writable,
+                                    void (*release)(void *user_data),
+                                    void *user_data,
+                                    cyxla_buffer **out);
+
+/// Copies a buffer to host memory, row-major whatever the device's own order is.
+///
+/// @param buffer   a buffer.
+/// @param data     receives the array; may be NULL only if `size` is 0.
+/// @param size     in bytes: exactly cyxla_buffer_size.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (size, NULL), FAILED_PRECONDITION (donated, a forked child), or the error of the program that should have made the buffer.
+/// @threads safe.   @blocks until the contents are there and copied.   @since 0.1
+cyxla_error *cyxla_buffer_to_host(const cyxla_buffer *buffer,
+                                  void *data,
+                                  size_t size);
+
+/// Frees a buffer.
+///
+/// @param buffer   a buffer, or NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+void cyxla_buffer_free(cyxla_buffer *buffer);
+
+/// Waits until a buffer's contents are there.
+///
+/// @param buffer   a buffer.
+/// @return NULL, or an owned error: FAILED_PRECONDITION (donated, a forked child), or the error of the program that should have made the buffer.
+/// @threads safe.   @blocks until the contents are there.   @since 0.1
+cyxla_error *cyxla_buffer_wait(const cyxla_buffer *buffer);
+
+/// Returns the element type of a buffer.
+///
+/// @param buffer   a buffer, or NULL.
+/// @return the type; CYXLA_DTYPE_INVALID for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_dtype cyxla_buffer_dtype(const cyxla_buffer *buffer);
+
+/// Returns how many elements a buffer has in each dimension.
+///
+/// @param buffer   a buffer, or NULL.
+/// @param rank     receives how many dimensions; may be NULL.
+/// @return the dims, which live as long as the buffer; NULL for a scalar and for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const int64_t *cyxla_buffer_dims(const cyxla_buffer *buffer, size_t *rank);
+
+/// Returns how many bytes a buffer takes in host memory, row-major.
+///
+/// @param buffer   a buffer, or NULL.
+/// @return bytes; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_buffer_size(const cyxla_buffer *buffer);
+
+/// Returns the position of a buffer's device.
+///
+/// @param buffer   a buffer, or NULL.
+/// @return the position, from 0; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_buffer_device(const cyxla_buffer *buffer);
+
+/// Returns where a buffer's contents are in host memory, row-major.
+///
+/// @param buffer   a buffer, or NULL.
+/// @return the first element, readable until the buffer is freed or donated; NULL if the contents are not in host memory, not row-major, of a type narrower than a byte, empty, donated, or could not be computed.
+/// @threads safe.   @blocks until the contents are there.   @since 0.1
+const void *cyxla_buffer_data(const cyxla_buffer *buffer);
+
+/// Tells whether a buffer uses memory of the host in place.
+///
+/// @param buffer   a buffer, or NULL.
+/// @return true if it was made by cyxla_buffer_view_host without a copy.
+/// @threads safe.   @blocks no.   @since 0.1
+bool cyxla_buffer_is_view(const cyxla_buffer *buffer);
+
+/// Tells whether a program has taken a buffer's contents.
+///
+/// @param buffer   a buffer, or NULL.
+/// @return true if it was donated; it can then only be freed.
+/// @threads safe.   @blocks no.   @since 0.1
+bool cyxla_buffer_is_donated(const cyxla_buffer *buffer);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* CYXLA_H */

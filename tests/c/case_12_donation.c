@@ -1,0 +1,132 @@
+/* A program may mark an argument as donated: it takes the argument's contents, and
+ * its result may live in the same memory. */
+#include <stdint.h>
+#include <string.h>
+
+#include "support.h"
+#include "test.h"
+
+static const float FOUR[] = {1, 2, 3, 4};
+static const int64_t DIMS_4[] = {4};
+
+static cyxla_buffer *made(const float *data)
+{
+    cyxla_buffer *buffer = NULL;
+
+    CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, DIMS_4, 1, NULL, data, &buffer));
+    return buffer;
+}
+
+static void count_release(void *user_data)
+{
+    __atomic_fetch_add((int *)user_data, 1, __ATOMIC_SEQ_CST);
+}
+
+static cyxla_error *add(const cyxla_executable *e, const cyxla_buffer *a, const cyxla_buffer *b, cyxla_buffer **out)
+{
+    const cyxla_buffer *inputs[] = {a, b};
+
+    return cyxla_execute(e, inputs, 2, out, 1);
+}
+
+static void a_donated_buffer_is_gone(void)
+{
+    static const float want[] = {2, 4, 6, 8};
+    float back[4] = {0};
+    cyxla_buffer *out = NULL;
+    cyxla_buffer *again = NULL;
+    cyxla_executable *e = compiled(DONATED_ADD_F32_4);
+    cyxla_buffer *a = made(FOUR);
+    cyxla_buffer *b = made(FOUR);
+
+    if (!e)
+        return;
+    CHECK_FAILS(add(e, b, b, &out), CYXLA_CODE_INVALID_ARGUMENT, "donated", "argument 0");
+    CHECK(!cyxla_buffer_is_donated(b));
+    CHECK_OK(add(e, a, b, &out));
+    CHECK(cyxla_buffer_is_donated(a));
+    CHECK(!cyxla_buffer_is_donated(b));
+    CHECK_OK(cyxla_buffer_to_host(out, back, sizeof back));
+    CHECK_FLOATS(back, want, 4);
+    CHECK_FAILS(cyxla_buffer_to_host(a, back, sizeof back), CYXLA_CODE_FAILED_PRECONDITION, "donated");
+    CHECK_FAILS(cyxla_buffer_wait(a), CYXLA_CODE_FAILED_PRECONDITION, "donated");
+    CHECK(cyxla_buffer_data(a) == NULL);
+    CHECK_FAILS(add(e, a, b, &again), CYXLA_CODE_FAILED_PRECONDITION, "donated", "argument 0");
+    CHECK_FAILS(add(e, b, a, &again), CYXLA_CODE_FAILED_PRECONDITION, "donated", "argument 1");
+    CHECK(!cyxla_buffer_is_donated(b));
+    CHECK(again == NULL);
+    CHECK_INT(cyxla_buffer_size(a), 16);
+    CHECK_OK(cyxla_buffer_to_host(b, back, sizeof back));
+    CHECK_FLOATS(back, FOUR, 4);
+    cyxla_buffer_free(a);
+    cyxla_buffer_free(b);
+    cyxla_buffer_free(out);
+    cyxla_executable_free(e);
+    CHECK(alive());
+}
+
+static void a_donated_writable_view_holds_the_result(void)
+{
+    static const float want[] = {2, 4, 6, 8};
+    int released = 0;
+    float *memory = aligned_bytes(16, 0);
+    cyxla_buffer *a = NULL;
+    cyxla_buffer *out = NULL;
+    cyxla_executable *e = compiled(DONATED_ADD_F32_4);
+    cyxla_buffer *b = made(FOUR);
+
+    memcpy(memory, FOUR, sizeof FOUR);
+    CHECK_OK(cyxla_buffer_view_host(0, CYXLA_DTYPE_F32, DIMS_4, 1, memory, true, count_release, &released, &a));
+    if (e && CHECK_OK(add(e, a, b, &out))) {
+        CHECK_OK(cyxla_buffer_wait(out));
+        CHECK(cyxla_buffer_is_donated(a));
+        CHECK_FLOATS(memory, want, 4);
+        CHECK(cyxla_buffer_data(out) == memory);
+        cyxla_buffer_free(a);
+        a = NULL;
+        CHECK_INT(released, 0); /* the result lives in it */
+        cyxla_buffer_free(out);
+        out = NULL;
+        CHECK_INT(released, 1);
+    }
+    cyxla_buffer_free(a);
+    cyxla_buffer_free(b);
+    cyxla_buffer_free(out);
+    cyxla_executable_free(e);
+    free_aligned(memory, 0);
+}
+
+static void a_donated_read_only_view_is_left_as_it_is(void)
+{
+    static const float want[] = {2, 4, 6, 8};
+    float back[4] = {0};
+    int released = 0;
+    float *memory = aligned_bytes(16, 0);
+    cyxla_buffer *a = NULL;
+    cyxla_buffer *out = NULL;
+    cyxla_executable *e = compiled(DONATED_ADD_F32_4);
+    cyxla_buffer *b = made(FOUR);
+
+    memcpy(memory, FOUR, sizeof FOUR);
+    CHECK_OK(cyxla_buffer_view_host(0, CYXLA_DTYPE_F32, DIMS_4, 1, memory, false, count_release, &released, &a));
+    if (e && CHECK_OK(add(e, a, b, &out))) {
+        CHECK_OK(cyxla_buffer_to_host(out, back, sizeof back));
+        CHECK_FLOATS(back, want, 4);
+        CHECK_FLOATS(memory, FOUR, 4);
+    }
+    cyxla_buffer_free(out);
+    cyxla_buffer_free(a);
+    cyxla_buffer_free(b);
+    cyxla_executable_free(e);
+    CHECK_INT(released, 1);
+    free_aligned(memory, 0);
+}
+
+int main(int argc, char **argv)
+{
+    test_start(argc, argv, NULL);
+    RUN(a_donated_buffer_is_gone);
+    RUN(a_donated_writable_view_holds_the_result);
+    RUN(a_donated_read_only_view_is_left_as_it_is);
+    return test_end();
+}

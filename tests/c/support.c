@@ -1,0 +1,195 @@
+#include "support.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test.h"
+
+const char DOUBLE_F32_4[] =
+    "module @double_f32 { func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "  %0 = stablehlo.add %a, %a : tensor<4xf32>\n"
+    "  return %0 : tensor<4xf32> } }\n";
+
+const char ADD_F32_4[] =
+    "module @add_f32 { func.func public @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "  %0 = stablehlo.add %a, %b : tensor<4xf32>\n"
+    "  return %0 : tensor<4xf32> } }\n";
+
+const char DOUBLE_S32_2_3[] =
+    "module @double_s32 { func.func public @main(%a: tensor<2x3xi32>) -> tensor<2x3xi32> {\n"
+    "  %0 = stablehlo.add %a, %a : tensor<2x3xi32>\n"
+    "  return %0 : tensor<2x3xi32> } }\n";
+
+const char DOUBLE_F32[] =
+    "module @double_scalar { func.func public @main(%a: tensor<f32>) -> tensor<f32> {\n"
+    "  %0 = stablehlo.add %a, %a : tensor<f32>\n"
+    "  return %0 : tensor<f32> } }\n";
+
+const char COPY_U8_16[] =
+    "module @copy_u8 { func.func public @main(%a: tensor<16xui8>) -> tensor<16xui8> {\n"
+    "  return %a : tensor<16xui8> } }\n";
+
+const char DONATED_ADD_F32_4[] =
+    "module @donated_add { func.func public @main(%a: tensor<4xf32> {tf.aliasing_output = 0 : i32},\n"
+    "    %b: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "  %0 = stablehlo.add %a, %b : tensor<4xf32>\n"
+    "  return %0 : tensor<4xf32> } }\n";
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+
+    if (!value) {
+        fprintf(stderr, "%s is not set; run the tests with `cargo xtask test`\n", name);
+        exit(2);
+    }
+    return value;
+}
+
+int plugin_minor(void)
+{
+    const char *version = environment("CYXLA_TEST_PLUGIN_API");
+    int minor = 0;
+
+    if (on_fake_plugin())
+        return 115;
+    if (sscanf(version, "0.%d", &minor) != 1) {
+        fprintf(stderr, "CYXLA_TEST_PLUGIN_API is '%s', expected 0.MINOR or fake\n", version);
+        exit(2);
+    }
+    return minor;
+}
+
+bool on_fake_plugin(void)
+{
+    return strcmp(environment("CYXLA_TEST_PLUGIN_API"), "fake") == 0;
+}
+
+cyxla_error *compile_bytes(const void *code, size_t size, cyxla_executable **out)
+{
+    cyxla_program *program = NULL;
+    cyxla_error *error = cyxla_program_from_bytes(code, size, CYXLA_FORMAT_DETECT, NULL, &program);
+
+    if (!error)
+        error = cyxla_compile_program(program, NULL, out);
+    cyxla_program_free(program);
+    return error;
+}
+
+cyxla_error *compile_text(const char *text, cyxla_executable **out)
+{
+    return compile_bytes(text, strlen(text), out);
+}
+
+cyxla_executable *compiled(const char *text)
+{
+    cyxla_executable *executable = NULL;
+
+    if (!CHECK_OK(compile_text(text, &executable)))
+        printf("the program was:\n%.400s\n", text);
+    return executable;
+}
+
+cyxla_error *run_1_1(const cyxla_executable *executable, const void *input, size_t input_size, void *output,
+                     size_t output_size)
+{
+    return cyxla_run(executable, &input, &input_size, 1, &output, &output_size, 1);
+}
+
+static bool doubles(const cyxla_executable *executable)
+{
+    const float input[4] = {1, 2, 3, -4};
+    const float want[4] = {2, 4, 6, -8};
+    float output[4] = {0};
+
+    return CHECK_OK(run_1_1(executable, input, sizeof input, output, sizeof output)) && CHECK_FLOATS(output, want, 4);
+}
+
+bool alive(void)
+{
+    static cyxla_executable *once;
+
+    if (!once)
+        once = compiled(DOUBLE_F32_4);
+    return once && doubles(once);
+}
+
+bool alive_and_compiles(void)
+{
+    cyxla_executable *fresh = compiled(DOUBLE_F32_4);
+    bool holds = fresh && doubles(fresh);
+
+    cyxla_executable_free(fresh);
+    return holds && alive();
+}
+
+void *fixture(const char *name, size_t *size)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s", TEST_FIXTURES, name);
+    FILE *file = fopen(path, "rb");
+    if (!CHECK(file != NULL)) {
+        printf("cannot read %s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    fseek(file, 0, SEEK_END);
+    long length = ftell(file);
+    rewind(file);
+    void *data = malloc((size_t)length + 1);
+    if (!data)
+        abort();
+    *size = fread(data, 1, (size_t)length, file);
+    fclose(file);
+    CHECK_INT(*size, length);
+    return data;
+}
+
+char *temporary(const char *name)
+{
+    char *path = malloc(4096);
+
+    if (!path)
+        abort();
+    snprintf(path, 4096, "%s.%s.tmp", test_program(), environment("CYXLA_TEST_PLUGIN_API"));
+    mkdir(path, 0777);
+    size_t length = strlen(path);
+    snprintf(path + length, 4096 - length, "/%s", name);
+    return path;
+}
+
+void write_file(const char *path, const void *data, size_t size)
+{
+    char folder[4096];
+
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(folder, 0777);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) {
+        fprintf(stderr, "cannot write %s: %s\n", path, strerror(errno));
+        exit(2);
+    }
+}
+
+void *aligned_bytes(size_t count, size_t offset)
+{
+    void *start = NULL;
+
+    if (posix_memalign(&start, 64, count + offset + 64) != 0)
+        abort();
+    memset(start, 0, count + offset + 64);
+    return (char *)start + offset;
+}
+
+void free_aligned(void *bytes, size_t offset)
+{
+    free((char *)bytes - offset);
+}
