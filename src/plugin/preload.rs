@@ -85,8 +85,7 @@ pub fn cuda(plugin: &Path, folders: &[PathBuf]) -> Report {
     let searched = nvidia_folders(plugin, folders);
     let mut report = Report { generation: generation(plugin), searched, ..Report::default() };
     for wanted in LIBRARIES {
-        let inside = Path::new(wanted.module).join("lib").join(wanted.library);
-        match report.searched.iter().map(|folder| folder.join(&inside)).find(|path| path.is_file()) {
+        match wanted.find(&report.searched) {
             None => report.missing.push(wanted),
             Some(path) => match load(&path) {
                 Ok(()) => report.loaded.push(path),
@@ -97,8 +96,21 @@ pub fn cuda(plugin: &Path, folders: &[PathBuf]) -> Report {
     report
 }
 
+/// The libraries that [`cuda`] would load, which loads none of them.
+pub fn present(plugin: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+    let searched = nvidia_folders(plugin, folders);
+    LIBRARIES.iter().filter_map(|wanted| wanted.find(&searched)).collect()
+}
+
+impl Wanted {
+    fn find(&self, nvidia_folders: &[PathBuf]) -> Option<PathBuf> {
+        let inside = Path::new(self.module).join("lib").join(self.library);
+        nvidia_folders.iter().map(|folder| folder.join(&inside)).find(|path| path.is_file())
+    }
+}
+
 /// Where the wheels for a plugin may be.
-pub fn nvidia_folders(plugin: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+fn nvidia_folders(plugin: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
     let beside = |path: &Path| path.parent().map(|folder| folder.join("../../nvidia"));
     let real = plugin.canonicalize().ok();
     let candidates = beside(plugin)

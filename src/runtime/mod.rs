@@ -4,6 +4,7 @@ mod buffer;
 mod create;
 mod executable;
 mod info;
+mod inline;
 pub mod known_options;
 mod relayout;
 mod run;
