@@ -1,5 +1,6 @@
 //! Loads a plugin's library, once and for good, and reads what it says of itself.
 
+pub mod child;
 mod elf;
 mod path;
 pub mod xla_flags;

@@ -7,6 +7,7 @@ mod info;
 pub mod known_options;
 mod relayout;
 mod run;
+mod selection;
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ pub use buffer::Buffer;
 pub use executable::Executable;
 pub use info::{DeviceInfo, RuntimeInfo};
 
-use crate::discover::{self, Found, PluginList};
+use crate::discover::{self, Found};
 use crate::env;
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
@@ -148,9 +149,11 @@ fn create_runtime(request: Request) -> Result<Runtime> {
         }
         None => {
             let list = discover::find();
-            let found = list.choose(&platforms).ok_or_else(|| none_found(&list, &platforms))?;
+            let found = list.choose(&platforms).ok_or_else(|| selection::none_found(&list, &platforms))?;
+            selection::check_device(found)?;
             let Found { path, origin, platform, .. } = found;
-            load(path, origin.clone(), Some(platform), &platforms, &found.options, &options)
+            let own_defaults = selection::checked_defaults(found)?;
+            load(path, origin.clone(), Some(platform), &platforms, &own_defaults, &options)
         }
     }
 }
@@ -213,23 +216,6 @@ fn guess_platform(plugin: &Plugin) -> String {
     let name = plugin.file_name().to_string_lossy().to_lowercase();
     let known = [("cuda", "cuda"), ("rocm", "rocm"), ("tpu", "tpu"), ("gpu", "cuda")];
     known.iter().find(|(part, _)| name.contains(part)).map_or("cpu", |(_, platform)| platform).into()
-}
-
-fn none_found(list: &PluginList, platforms: &[String]) -> Error {
-    let what = match platforms {
-        [] => "no usable PJRT plugin was found".to_owned(),
-        platforms => format!("no usable PJRT plugin for {} was found", platforms.join(" or ")),
-    };
-    let mut message = format!("{what}; searched: {}", list.searched.join("; "));
-    for found in &list.plugins {
-        let reason = found.problem.as_deref().unwrap_or("it is for another platform");
-        message += &format!("; found {} ({}): {reason}", found.path.display(), found.platform);
-    }
-    for failure in &list.failures {
-        message += &format!("; {}: {}", failure.subject, failure.problem);
-    }
-    Error::new(Code::NotFound, Origin::System, message)
-        .hint("install a plugin with `cyxla install cpu`, or set CYXLA_PLUGIN to the path of one")
 }
 
 impl Runtime {
