@@ -225,7 +225,7 @@ fn all_rows_in_one_process() {
             }
         }
         for row in rows().iter().filter(|row| matches!(row.outcome, Loads)) {
-            Plugin::load(&tree.path_of(row), None, &[])
+            Plugin::load(&tree.path_of(row), None, Vec::new)
                 .unwrap_or_else(|error| panic!("{}: {error}", row.name));
         }
         assert_eq!(mapped_plugins(), 1, "all links lead to one file");

@@ -80,7 +80,7 @@ fn set_log(folder: &Folder) {
 }
 
 fn load(plugin: &Path, platform: Option<&str>, folders: &[PathBuf]) -> Option<Report> {
-    Plugin::load(plugin, platform, folders).unwrap_or_else(|error| panic!("{error}")).preload
+    Plugin::load(plugin, platform, || folders.to_vec()).unwrap_or_else(|error| panic!("{error}")).preload
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn nothing_is_loaded_for_other_platforms() {
         // Nor for a file that is no plugin, however it is called.
         let text = plugin.with_file_name("text.so");
         fs::write(&text, "no library").unwrap();
-        assert!(Plugin::load(&text, Some("cuda"), &[]).is_err());
+        assert!(Plugin::load(&text, Some("cuda"), Vec::new).is_err());
         assert!(logged(&folder).is_empty());
     });
 }

@@ -1,5 +1,6 @@
 //! Loads a plugin's library, once and for good, and reads what it says of itself.
 
+pub mod child;
 pub mod elf;
 pub mod image;
 mod loader_cache;
@@ -41,17 +42,17 @@ impl Plugin {
     /// Loads the library at `path` and initializes the plugin in it.
     ///
     /// For a CUDA plugin the CUDA libraries of the nvidia wheels are loaded first:
-    /// `platform` is what the plugin is declared for, and `folders` are where Python
-    /// packages are, in addition to where the plugin is.
+    /// `platform` is what the plugin is declared for, and `folders` gives the folders
+    /// of Python packages to look into, besides that where the plugin is.
     ///
     /// The library is never unloaded: plugins leave threads and exit handlers
     /// behind that would run in unmapped memory. Loading the same file again is
     /// cheap and gives the same table.
-    pub fn load(path: &Path, platform: Option<&str>, folders: &[PathBuf]) -> Result<Plugin> {
+    pub fn load(path: &Path, platform: Option<&str>, folders: impl Fn() -> Vec<PathBuf>) -> Result<Plugin> {
         let path = path::absolute(path)?;
         let load = || {
             elf::check(&path)?;
-            let preload = preload::is_for_cuda(platform, &path).then(|| preload::cuda(&path, folders));
+            let preload = preload::is_for_cuda(platform, &path).then(|| preload::cuda(&path, &folders()));
             let attach = |error| preload.iter().fold(error, |error, report| report.attach(error));
             let api = table(&path).map_err(attach)?;
             api.initialize_plugin().map_err(attach)?;
@@ -59,7 +60,7 @@ impl Plugin {
             let mut plugin = Plugin { path: path.clone(), api, attributes, preload };
             // Neither its platform nor its path said that it is for CUDA.
             if plugin.preload.is_none() && plugin.attribute("cuda_version").is_some() {
-                plugin.preload = Some(preload::cuda(&path, folders));
+                plugin.preload = Some(preload::cuda(&path, &folders()));
             }
             Ok(plugin)
         };

@@ -90,6 +90,8 @@ fn subject(found: &Found, is_chosen: bool) -> Subject {
         version: found.version.clone(),
         options: found.options.clone(),
         is_chosen,
+        why_not: found.why_not_default.clone().filter(|_| !is_chosen),
+        absent_device: found.absent_device.clone(),
         problem: found.problem.clone(),
     }
 }
@@ -102,6 +104,8 @@ fn unlisted(path: &Path) -> Subject {
         version: None,
         options: Options::new(),
         is_chosen: true,
+        why_not: None,
+        absent_device: None,
         problem: None,
     }
 }

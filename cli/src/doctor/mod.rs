@@ -33,6 +33,10 @@ pub struct Subject {
     pub options: Options,
     /// Whether it is the one that would be used.
     pub is_chosen: bool,
+    /// Why it is not.
+    pub why_not: Option<String>,
+    /// What shows that its platform has no device here.
+    pub absent_device: Option<String>,
     /// What speaks against it without a look at the file.
     pub problem: Option<String>,
 }
@@ -41,6 +45,7 @@ pub struct Subject {
 pub fn examine(subject: Subject, limit: Duration) -> Report {
     let mut checks = Vec::new();
     checks.extend(subject.problem.as_ref().map(|problem| Check::new("found", State::Problem, problem)));
+    checks.extend(subject.absent_device.as_ref().map(|absent| Check::new("device", State::Note, absent)));
     let file = file::check(&subject.path);
     let can_be_loaded = file.state != State::Problem;
     checks.push(file);

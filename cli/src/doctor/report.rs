@@ -111,6 +111,7 @@ impl Report {
             "origin": subject.origin,
             "version": subject.version,
             "is_chosen": subject.is_chosen,
+            "why_not_chosen": subject.why_not,
             "is_usable": self.is_usable(),
             "checks": self.checks.iter().map(Check::to_json).collect::<Vec<_>>(),
         })

@@ -61,7 +61,7 @@ const UNKNOWN: &str = "cyxla_option_probe";
 /// kind is wrong, or that it does not know the name, and makes no client.
 fn options(load: &LoadArgs) -> Result<Value> {
     let path = load.plugin.as_deref().unwrap_or(Path::new(""));
-    let plugin = Plugin::load(path, load.platform.as_deref(), &[])?;
+    let plugin = Plugin::load(path, load.platform.as_deref(), Vec::new)?;
     let platform = load.platform.clone().unwrap_or_default();
     let refusal = |name: &str, value: OptionValue| -> Result<Option<String>> {
         let mut one = Options::new();

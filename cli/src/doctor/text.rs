@@ -17,6 +17,12 @@ pub fn report(report: &Report) -> String {
         vec!["  library".to_owned(), String::new(), subject.path.display().to_string()],
         vec!["  found by".to_owned(), String::new(), subject.origin.clone()],
     ];
+    if let Some(why_not) = &subject.why_not {
+        rows.extend(wrapped(why_not).into_iter().enumerate().map(|(index, line)| {
+            let name = if index == 0 { "  not used" } else { "" };
+            vec![name.to_owned(), String::new(), line]
+        }));
+    }
     rows.extend(report.checks.iter().flat_map(check));
     format!("{heading}\n{}", table::columns(&rows))
 }

@@ -1,11 +1,11 @@
 //! The parent's part: tries a plugin in child processes, one for each step, and
 //! puts into words what came of it.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use cyxla::discover::devices;
 use cyxla::error::{Error, Result};
 use cyxla::runtime::known_options;
 use serde_json::Value;
@@ -44,7 +44,7 @@ impl Tries {
             load: LoadArgs { platform, plugin, options },
             limit,
             without_flags,
-            skip_query: is_for_tpu && !has_tpu(Path::new("/sys/bus/pci/devices")),
+            skip_query: is_for_tpu && devices::absent("tpu", Path::new("/")).is_some(),
         }
     }
 
@@ -234,12 +234,4 @@ fn text(value: &Value) -> &str {
 fn words_of(value: &Value) -> String {
     let items = value.as_array().into_iter().flatten();
     items.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
-}
-
-/// Whether a device of Google's is on the PCI bus.
-fn has_tpu(devices: &Path) -> bool {
-    let mut devices = fs::read_dir(devices).into_iter().flatten().flatten();
-    devices.any(|device| {
-        fs::read_to_string(device.path().join("vendor")).is_ok_and(|vendor| vendor.trim() == "0x1ae0")
-    })
 }
