@@ -32,7 +32,7 @@ pub fn doctor(args: &DoctorArgs, console: &mut Console) -> Result<bool> {
     }
     let mut reports = Vec::new();
     for subject in subjects {
-        let report = doctor::examine(subject, limit);
+        let report = doctor::examine(subject, &list.python_folders, limit);
         if !console.json() {
             // As soon as it is known: an attempt may take its time.
             console.print(&format!("{}\n", text::report(&report)))?;
@@ -67,7 +67,7 @@ impl Wanted<'_> {
 fn subjects(list: &PluginList, wanted: &Wanted<'_>) -> Vec<Subject> {
     let chosen = |platform: &str| list.choose(&[platform.to_owned()]).map(|found| found.path.clone());
     match wanted {
-        Wanted::Everything => list.plugins.iter().map(|found| subject(found, found.is_default)).collect(),
+        Wanted::Everything => list.plugins.iter().map(of_default).collect(),
         Wanted::Platform(platform) => {
             let chosen = chosen(platform);
             let fits = |found: &&Found| found.platform.is_empty() || answers(&found.platform, platform);
@@ -82,6 +82,11 @@ fn subjects(list: &PluginList, wanted: &Wanted<'_>) -> Vec<Subject> {
     }
 }
 
+/// With the reason why it is not the default, where it is not.
+fn of_default(found: &Found) -> Subject {
+    Subject { why_not: found.why_not_default.clone(), ..subject(found, found.is_default) }
+}
+
 fn subject(found: &Found, is_chosen: bool) -> Subject {
     Subject {
         platform: found.platform.clone(),
@@ -90,7 +95,7 @@ fn subject(found: &Found, is_chosen: bool) -> Subject {
         version: found.version.clone(),
         options: found.options.clone(),
         is_chosen,
-        why_not: found.why_not_default.clone().filter(|_| !is_chosen),
+        why_not: None,
         absent_device: found.absent_device.clone(),
         problem: found.problem.clone(),
     }

@@ -1,6 +1,6 @@
 //! The library file of a plugin and the libraries that it needs, by reading files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cyxla::plugin::image::Image;
 use cyxla::plugin::needs::{self, Missing, Needs};
@@ -31,10 +31,14 @@ pub fn check(path: &Path) -> Check {
     .fact("size", size)
 }
 
-/// Whether the libraries that it needs are there, and those that these need.
-pub fn libraries(path: &Path) -> Check {
+/// Whether the libraries that it needs are there, and those that these need. For a
+/// CUDA plugin those in `folders` of Python packages are loaded before it.
+pub fn libraries(path: &Path, folders: &[PathBuf]) -> Check {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let present = preload::present(&absolute, &[]);
+    let present = match preload::is_for_cuda(None, &absolute) {
+        true => preload::present(&absolute, folders),
+        false => Vec::new(),
+    };
     let Needs { found, missing, unreadable } = needs::of(&absolute, &present);
     let count = found.len();
     let mut check = if missing.is_empty() && unreadable.is_empty() {

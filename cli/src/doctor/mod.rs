@@ -41,8 +41,9 @@ pub struct Subject {
     pub problem: Option<String>,
 }
 
-/// Looks at a plugin; each try with it may take so long.
-pub fn examine(subject: Subject, limit: Duration) -> Report {
+/// Looks at a plugin. `folders` are those of Python packages; each try may take so
+/// long.
+pub fn examine(subject: Subject, folders: &[PathBuf], limit: Duration) -> Report {
     let mut checks = Vec::new();
     checks.extend(subject.problem.as_ref().map(|problem| Check::new("found", State::Problem, problem)));
     checks.extend(subject.absent_device.as_ref().map(|absent| Check::new("device", State::Note, absent)));
@@ -50,7 +51,7 @@ pub fn examine(subject: Subject, limit: Duration) -> Report {
     let can_be_loaded = file.state != State::Problem;
     checks.push(file);
     if can_be_loaded {
-        let libraries = file::libraries(&subject.path);
+        let libraries = file::libraries(&subject.path, folders);
         let flags = flags(&subject);
         let without_flags = flags.as_ref().is_some_and(|check| check.state == State::Problem);
         let tries = tried::Tries::new(&subject, limit, without_flags);
