@@ -17,7 +17,10 @@ pub fn report(report: &Report) -> String {
         vec!["  library".to_owned(), String::new(), subject.path.display().to_string()],
         vec!["  found by".to_owned(), String::new(), subject.origin.clone()],
     ];
-    if let Some(why_not) = &subject.why_not {
+    // An absent device is a check of its own.
+    if let Some(why_not) =
+        subject.why_not.as_ref().filter(|&reason| subject.absent_device.as_ref() != Some(reason))
+    {
         rows.extend(wrapped(why_not).into_iter().enumerate().map(|(index, line)| {
             let name = if index == 0 { "  not used" } else { "" };
             vec![name.to_owned(), String::new(), line]
