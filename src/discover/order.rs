@@ -35,7 +35,7 @@ impl PluginList {
         let answers = |found: &&Found| {
             found.platform.is_empty()
                 || platforms.iter().any(|wanted| answers(&found.platform, wanted))
-                || (platforms.is_empty() && found.absent_device.is_none())
+                || (platforms.is_empty() && found.absent_device.is_none() && found.may_be_default())
         };
         let usable = self.plugins.iter().filter(|found| found.problem.is_none());
         usable
@@ -45,6 +45,11 @@ impl PluginList {
 }
 
 impl Found {
+    /// A plugin for another platform is loaded unasked only when somebody declares it.
+    fn may_be_default(&self) -> bool {
+        self.rank.is_declared || PREFERENCE.contains(&self.platform.as_str())
+    }
+
     /// Why it must not be loaded at all: libtpu without a TPU blocks for minutes.
     pub fn refusal(&self) -> Option<&str> {
         self.absent_device.as_deref().filter(|_| self.platform == "tpu")
@@ -116,6 +121,9 @@ fn why_not(found: &Found, winner: Option<&Found>, is_named: bool, wanted: Option
     let absent = found.absent_device.as_ref().filter(|_| wanted.is_none() || found.refusal().is_some());
     if let Some(absent) = absent {
         return absent.clone();
+    }
+    if wanted.is_none() && !found.may_be_default() {
+        return format!("a plugin for {} is loaded only when it is asked for", found.platform);
     }
     let Some(winner) = winner else { return "no plugin is the default".into() };
     let path = winner.path.display();

@@ -3,7 +3,7 @@
 //! A manifest beside the module describes the plugin as data. Without one the
 //! environment's own interpreter imports the module, in a process of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
 use super::distribution::Distribution;
@@ -72,6 +72,7 @@ impl<'a> Asking<'a> {
         }
         match self.ask(search, folder, distribution, entry, place.file.as_deref()) {
             Ok(Said { platform, library, options }) => {
+                let library = tidied(library);
                 let version = distribution.version.clone();
                 add(search, platform, library, origin.to_owned(), version, options);
             }
@@ -177,4 +178,37 @@ impl Place {
 
 fn existing(path: PathBuf) -> Option<PathBuf> {
     path.symlink_metadata().is_ok().then_some(path)
+}
+
+/// The path without its `..`, when that leads to the same file: authors write
+/// `join(dirname(__file__), "..", name)`.
+fn tidied(path: PathBuf) -> PathBuf {
+    let mut tidy = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(tidy.pop()),
+            part => tidy.push(part),
+        }
+    }
+    let is_same = files::number(&tidy).is_some_and(|number| files::number(&path) == Some(number));
+    if is_same { tidy } else { path }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discover::scratch::Scratch;
+
+    #[test]
+    fn a_path_is_tidied_only_if_it_leads_to_the_same_file() {
+        let folder = Scratch::new("tidy");
+        folder.write("a/p.so", "");
+        folder.write("b/c/d/x", "");
+        std::os::unix::fs::symlink("../b/c", folder.path().join("a/link")).unwrap();
+        folder.write("b/p.so", "");
+        let at = |name: &str| folder.path().join(name);
+        assert_eq!(tidied(at("b/c/../p.so")), at("b/p.so"));
+        assert_eq!(tidied(at("a/link/../p.so")), at("a/link/../p.so"));
+        assert_eq!(tidied(at("b/c/../gone.so")), at("b/c/../gone.so"));
+    }
 }

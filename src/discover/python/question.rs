@@ -121,7 +121,10 @@ fn understand(answer: Vec<u8>) -> Result<Said, Silence> {
         if let Ok(problem) = answer.text("problem") {
             return Err(problem.split_whitespace().collect::<Vec<_>>().join(" "));
         }
-        let platform = answer.text("platform").map_err(|_| "its PLATFORM is empty".to_owned())?;
+        let platform = match answer.get("platform") {
+            Some(Json::Text(empty)) if empty.is_empty() => return Err("its PLATFORM is empty".into()),
+            _ => answer.text("platform")?,
+        };
         let platform = check_platform_name(platform)
             .map_err(|error| format!("its PLATFORM is wrong: {}", error.message()))?;
         let library = path(answer.text("library")?)?;
@@ -142,8 +145,9 @@ fn path(text: &str) -> Result<PathBuf, String> {
 
 /// The interpreter behind a shim, and its environment's folder. A shim is run once.
 pub fn where_is(shim: &Path, patience: Duration) -> Result<(PathBuf, PathBuf), String> {
+    type Shim = (PathBuf, Option<Identity>);
     type Place = Result<(PathBuf, PathBuf), String>;
-    static KNOWN: Mutex<Option<Known<(PathBuf, Option<Identity>), Place>>> = Mutex::new(None);
+    static KNOWN: Mutex<Option<Known<Shim, Place>>> = Mutex::new(None);
     let key = (shim.to_owned(), files::identity(shim));
     let place = remembered(&KNOWN, &key, || {
         let answer = run(shim, &["-I", "-B", "-c", WHERE].map(OsStr::new), patience);
