@@ -133,12 +133,8 @@ fn explain_missing(error: Error, path: &Path) -> Error {
         let names: Vec<&str> = missing.iter().map(|missing| missing.name.as_str()).collect();
         let _ = write!(hint, "; missing are {}", names.join(", "));
     }
-    let mut told: Vec<packages::Package> = Vec::new();
-    for package in missing.iter().filter_map(|missing| packages::of(&missing.name)) {
-        if !told.contains(&package) {
-            let _ = write!(hint, "; {}", package.advice());
-            told.push(package);
-        }
+    if let Some(advice) = packages::advice(missing.iter().map(|missing| missing.name.as_str())) {
+        let _ = write!(hint, "; {advice}");
     }
     error.hint(hint)
 }

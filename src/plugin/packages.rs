@@ -96,6 +96,22 @@ pub fn of(library: &str) -> Option<Package> {
     row.map(|&(_, wheel, debian)| Package { wheel, debian })
 }
 
+/// Which packages have these libraries, in a sentence; `None` when none is known.
+pub fn advice<'a>(libraries: impl Iterator<Item = &'a str>) -> Option<String> {
+    let (mut wheels, mut debian) = (Vec::new(), Vec::new());
+    for package in libraries.filter_map(of) {
+        for (names, name) in [(&mut wheels, package.wheel), (&mut debian, package.debian)] {
+            if !name.is_empty() && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let parts =
+        [("wheels", wheels), ("Debian packages", debian)].into_iter().filter(|(_, names)| !names.is_empty());
+    let parts: Vec<String> = parts.map(|(kind, names)| format!("{kind} {}", names.join(", "))).collect();
+    (!parts.is_empty()).then(|| format!("they are in the {}", parts.join(", and in the ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +130,14 @@ mod tests {
         assert_eq!(advice("libnuma.so.1"), "install the Debian package libnuma1");
         assert_eq!(advice("libsycl.so.8"), "install the wheel intel-sycl-rt");
         assert_eq!(advice("librccl.so.1"), "install the wheel rocm-sdk-libraries or the Debian package rccl");
+    }
+
+    #[test]
+    fn packages_of_several_libraries_are_named_once() {
+        let text = advice(["librccl.so.1", "libMIOpen.so.1", "libnuma.so.1", "libx.so"].into_iter()).unwrap();
+        let expected = "they are in the wheels rocm-sdk-libraries, and in the Debian packages rccl, miopen-hip, libnuma1";
+        assert_eq!(text, expected);
+        assert_eq!(advice(["libx.so"].into_iter()), None);
     }
 
     #[test]
