@@ -5,6 +5,7 @@ mod library;
 mod package;
 mod rust;
 mod selection;
+mod wheels;
 
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,8 @@ pub struct Step {
     name: &'static str,
     /// Left out by --quick.
     slow: bool,
+    /// Only run by --wheels, which runs no other but what it needs.
+    wheels: bool,
     /// Steps whose results this one uses.
     needs: &'static [&'static str],
     tools: &'static [&'static Tool],
@@ -35,7 +38,7 @@ const PLUGINS: &str = "plugins";
 const PACKAGE: &str = "cmake package";
 
 const fn step(name: &'static str, run: fn(&Project) -> Result<()>) -> Step {
-    Step { name, slow: false, needs: &[], tools: &[], run }
+    Step { name, slow: false, wheels: false, needs: &[], tools: &[], run }
 }
 
 /// The steps, in an order that fails early and builds each thing once.
@@ -91,6 +94,12 @@ const STEPS: &[Step] = &[
         needs: &[BUILD],
         tools: &[&tools::PYTHON, &tools::PIP],
         ..step("demo", demo::run_twice)
+    },
+    Step {
+        wheels: true,
+        needs: &[PLUGINS, TEST_BUILD],
+        tools: &[&tools::PYTHON, &tools::PIP],
+        ..step("wheels for CUDA and TPUs", wheels::tests)
     },
 ];
 
