@@ -392,20 +392,50 @@ bool cyxla_options_get_bool(const cyxla_options *options, size_t index);
 /* =============================================================================
  * Plugins found on this machine.
  *
- * A list is made by looking at variables and small files: no library is opened
- * and no program started. It is immutable, and may be read by any thread.
+ * A list is made by looking at variables and small files: no library is opened and
+ * no client created. A program is started in two cases only: a Python package
+ * declares a plugin without a manifest, or `python3` is a script that hides where
+ * Python is. A list is immutable, and may be read by any thread.
  * ============================================================================= */
 
 /// Looks for plugins.
 ///
-/// Looks at the environment variable CYXLA_PLUGIN and at what `cyxla install` put
-/// into the user's data folder. A broken plugin is listed with its problem and hides
-/// no other.
+/// Looks, in this order, at the variable CYXLA_PLUGIN, the variable
+/// PJRT_NAMES_AND_LIBRARY_PATHS, manifests in `cyxla/plugins.d`, the folders of
+/// CYXLA_PLUGIN_DIRS, plugins that the host registered (cyxla_plugin_register),
+/// Python packages, the variable TPU_LIBRARY_PATH, and what `cyxla install` put into
+/// the user's data folder. A broken plugin is listed with its problem and hides no
+/// other. The list is in the order of selection: by platform (cpu, cuda, rocm, tpu,
+/// others), then by place.
+///
+/// A package that declares a plugin and ships no manifest is asked by its own Python
+/// interpreter in another process, for up to 5 seconds, and all of them together for
+/// up to 15; answers are kept until the package's files change.
 ///
 /// @param out      receives a list to free with cyxla_plugin_list_free.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (NULL).
-/// @threads safe.   @blocks for a few file reads.   @since 0.1
+/// @threads safe.   @blocks for a few file reads; up to 15 seconds for packages that have to be asked.   @since 0.1
 cyxla_error *cyxla_plugin_list_find(cyxla_plugin_list **out);
+
+/// Adds a plugin that the host program found itself to what the search finds.
+///
+/// For hosts that know better than any search of files, such as Python, which asks its
+/// packages in its own interpreter. From then on the process finds the plugin behind
+/// the manifests and CYXLA_PLUGIN_DIRS and before Python packages; a library that is
+/// found again there for the same platform is not listed twice. Registering a library
+/// for the same platform again replaces its options and origin. It changes nothing for a
+/// runtime that there is already.
+///
+/// @param platform what the plugin is for, such as "cpu".
+/// @param path     its library; a relative path starts at the working folder of this moment.
+/// @param options  create options that its package asks for; copied; NULL for none.
+/// @param origin   what led the host to it, for people; NULL for "the host program".
+/// @return NULL, or an owned error: INVALID_ARGUMENT (no platform name, an empty path).
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_error *cyxla_plugin_register(const char *platform,
+                                   const char *path,
+                                   const cyxla_options *options,
+                                   const char *origin);
 
 /// Frees a list of plugins.
 ///
@@ -478,6 +508,18 @@ const cyxla_options *cyxla_plugin_list_options(const cyxla_plugin_list *list,
 /// @return true for at most one plugin of a list.
 /// @threads safe.   @blocks no.   @since 0.1
 bool cyxla_plugin_list_is_default(const cyxla_plugin_list *list, size_t index);
+
+/// Returns why a plugin is not the one that is loaded when nobody chooses.
+///
+/// One whose device is visibly absent says so here; it is loaded all the same when
+/// its platform is asked for by name (other than a TPU's).
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return text that lives as long as the list; NULL for the default one, or if there is no such plugin.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_plugin_list_why_not_default(const cyxla_plugin_list *list,
+                                              size_t index);
 
 /// Returns how many things went wrong that are no plugin, such as an unreadable description.
 ///

@@ -4,7 +4,6 @@
 //! as unset: otherwise whoever starts the process could make it load code.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use crate::error::{Code, Error, Origin, Result};
 
@@ -14,16 +13,46 @@ pub const PLATFORM: &str = "CYXLA_PLATFORM";
 pub const PLUGIN: &str = "CYXLA_PLUGIN";
 /// Options that an initialize without options uses.
 pub const OPTIONS: &str = "CYXLA_OPTIONS";
+/// Folders with plugins or manifests, divided by colons.
+pub const PLUGIN_DIRS: &str = "CYXLA_PLUGIN_DIRS";
+/// The Python interpreter or environment to search, instead of the automatic ones.
+pub const PYTHON: &str = "CYXLA_PYTHON";
+/// JAX's variable: `name:path,name:path`.
+pub const PJRT_NAMES: &str = "PJRT_NAMES_AND_LIBRARY_PATHS";
+/// The TPU plugin's library.
+pub const TPU_LIBRARY_PATH: &str = "TPU_LIBRARY_PATH";
+/// The Python environment that a shell has activated.
+pub const VIRTUAL_ENV: &str = "VIRTUAL_ENV";
+/// The same, of conda.
+pub const CONDA_PREFIX: &str = "CONDA_PREFIX";
+/// Folders that Python imports from before all others.
+pub const PYTHONPATH: &str = "PYTHONPATH";
+/// Makes Python leave out the packages in the user's home folder.
+pub const PYTHONNOUSERSITE: &str = "PYTHONNOUSERSITE";
+/// Where programs are looked for.
+pub const PATH: &str = "PATH";
+/// The user's home folder.
+pub const HOME: &str = "HOME";
+/// The user's configuration, by the XDG rules.
+pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+/// The system's configuration.
+pub const XDG_CONFIG_DIRS: &str = "XDG_CONFIG_DIRS";
+/// The user's data.
+pub const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
+/// The system's data.
+pub const XDG_DATA_DIRS: &str = "XDG_DATA_DIRS";
 /// XLA's own variable, read by the plugin.
 pub const XLA_FLAGS: &str = "XLA_FLAGS";
-const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
-const HOME: &str = "HOME";
+
+/// Whether whoever started the process has fewer rights than it has.
+pub fn is_privileged() -> bool {
+    // SAFETY: getauxval reads what the kernel told the process at its start.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
 
 /// The value of a variable; unset, empty and privileged all read as `None`.
 pub fn value(name: &str) -> Option<OsString> {
-    // SAFETY: getauxval reads what the kernel told the process at its start.
-    let privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
-    std::env::var_os(name).filter(|value| !privileged && !value.is_empty())
+    std::env::var_os(name).filter(|value| !value.is_empty() && !is_privileged())
 }
 
 /// The value of a variable that has to be UTF-8 text.
@@ -33,11 +62,4 @@ pub fn text(name: &str) -> Result<Option<String>> {
         let message = format!("the environment variable {name} is not UTF-8: {value:?}");
         Error::new(Code::InvalidArgument, Origin::System, message)
     })
-}
-
-/// The user's data folder: `XDG_DATA_HOME`, else `~/.local/share`. A relative
-/// value counts as unset, as the XDG rules say.
-pub fn data_home() -> Option<PathBuf> {
-    let absolute = |name| value(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    absolute(XDG_DATA_HOME).or_else(|| absolute(HOME).map(|home| home.join(".local/share")))
 }

@@ -225,7 +225,8 @@ fn all_rows_in_one_process() {
             }
         }
         for row in rows().iter().filter(|row| matches!(row.outcome, Loads)) {
-            Plugin::load(&tree.path_of(row)).unwrap_or_else(|error| panic!("{}: {error}", row.name));
+            Plugin::load(&tree.path_of(row), None, Vec::new)
+                .unwrap_or_else(|error| panic!("{}: {error}", row.name));
         }
         assert_eq!(mapped_plugins(), 1, "all links lead to one file");
         let link = tree.at("link.so");

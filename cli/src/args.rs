@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -10,7 +10,8 @@ Examples:
   cyxla run model.mlir --input x.npy       run a program and print its outputs
   cyxla run model.mlir --input x.npy --output results
   cyxla info                               what runs programs on this machine
-  cyxla plugins --json                     the same list, for other programs
+  cyxla plugins --json                     the plugins, for other programs
+  cyxla doctor                             what is wrong, when something is
 
 Exit codes: 0 success, 1 failed, 2 wrong usage.";
 
@@ -31,12 +32,15 @@ pub struct Args {
 pub enum Command {
     Run(RunArgs),
     Info(InfoArgs),
-    /// List the plugins on this machine; opens none of them
-    Plugins,
+    Plugins(PluginsArgs),
+    Doctor(DoctorArgs),
     Install(InstallArgs),
     /// Loads a plugin in this process and prints one line; `info` runs it as a child
     #[command(hide = true)]
     Load(LoadArgs),
+    /// Tries one thing with a plugin and prints one line; `doctor` runs it as a child
+    #[command(hide = true)]
+    Attempt(AttemptArgs),
 }
 
 const RUN_HELP: &str = "\
@@ -103,6 +107,64 @@ pub struct LoadArgs {
     pub options: Vec<String>,
 }
 
+/// List the plugins on this machine; opens none of them
+#[derive(ClapArgs, Debug)]
+pub struct PluginsArgs {
+    /// List the create options that are known instead, of one platform (cpu, cuda,
+    /// rocm, tpu, gpu) or of all
+    #[arg(long, value_name = "PLATFORM", num_args = 0..=1, default_missing_value = "all")]
+    #[arg(value_parser = described)]
+    pub options: Option<String>,
+}
+
+const DOCTOR_HELP: &str = "\
+Examples:
+  cyxla doctor                    every plugin that is found
+  cyxla doctor cuda               those for NVIDIA GPUs
+  cyxla doctor ./my_plugin.so     this one
+
+Exit codes: 0 the plugin that would be used is usable, 1 it is not, 2 wrong usage.";
+
+/// Say what is wrong with the plugins: try each of them in child processes
+///
+/// Reads each plugin's file and the libraries that it needs, then loads it, asks it
+/// for its versions and options, creates a client and runs a program: each in a child
+/// process, so that a plugin that crashes, hangs or prints is a line in the report.
+#[derive(ClapArgs, Debug)]
+#[command(after_help = DOCTOR_HELP)]
+pub struct DoctorArgs {
+    /// A platform (cpu, cuda, rocm, tpu, gpu, ...) or the path of a plugin library
+    #[arg(value_name = "PLATFORM|PATH")]
+    pub subject: Option<PathBuf>,
+
+    /// Stop each attempt with a plugin that takes longer than this
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: u64,
+}
+
+/// One thing that is tried with a plugin.
+#[derive(ClapArgs, Debug)]
+pub struct AttemptArgs {
+    pub step: Step,
+
+    #[command(flatten)]
+    pub load: LoadArgs,
+}
+
+/// What is tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Step {
+    /// Load the library and ask for versions.
+    Describe,
+    /// Ask which options it takes.
+    Options,
+    /// Create a client.
+    Client,
+    /// Run a program.
+    Execution,
+}
+
 const INSTALL_HELP: &str = "\
 Versions of the CPU plugin, by the version of the PJRT interface that they speak:
   0.115   lammps-jax-pjrt-cpu 0.11.2 (the default)
@@ -149,6 +211,14 @@ fn key_value(text: &str) -> Result<String, String> {
         Some((key, _)) if !key.trim().is_empty() => Ok(text.to_owned()),
         _ => Err("an option is written key=value".to_owned()),
     }
+}
+
+fn described(platform: &str) -> Result<String, String> {
+    use cyxla::runtime::known_options::PLATFORMS;
+    if PLATFORMS.contains(&platform) || ["all", "gpu"].contains(&platform) {
+        return Ok(platform.to_owned());
+    }
+    Err(format!("options are known of {}", PLATFORMS.join(", ")))
 }
 
 fn installable(platform: &str) -> Result<String, String> {

@@ -6,6 +6,7 @@
 //! | `console` | standard output, errors, `--json` |
 //! | `commands` | one file a subcommand |
 //! | `supervise` | loads a plugin in a child process that may die |
+//! | `doctor` | finds out what is wrong with a plugin |
 //! | `quiet` | keeps a plugin's progress messages off the terminal |
 //! | `npy` | reads and writes `.npy` files |
 //! | `arguments` | which file goes to which input, and whether it fits |
@@ -19,6 +20,7 @@ mod arguments;
 mod commands;
 mod console;
 mod decimal;
+mod doctor;
 mod element;
 mod error_json;
 pub mod install;
@@ -48,9 +50,19 @@ pub fn main() -> ExitCode {
     let outcome = match args.command {
         Command::Run(args) => commands::run::run(&args, &mut console),
         Command::Info(args) => commands::info::info(&args, &mut console),
-        Command::Plugins => commands::plugins::plugins(&mut console),
+        Command::Plugins(args) => match &args.options {
+            Some(platform) => commands::options::options(platform, &mut console),
+            None => commands::plugins::plugins(&mut console),
+        },
+        Command::Doctor(args) => match commands::doctor::doctor(&args, &mut console) {
+            Ok(true) => Ok(()),
+            // The report has said what is wrong.
+            Ok(false) => return ExitCode::FAILURE,
+            Err(error) => Err(error),
+        },
         Command::Install(args) => commands::install::install(&args, &mut console),
         Command::Load(args) => commands::info::load(&args, &mut console),
+        Command::Attempt(args) => doctor::steps::attempt(&args, &mut console),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,6 +6,7 @@
 //! ([`Console::take`](crate::console::Console::take)), so whatever the plugin
 //! prints goes to standard error, which is kept apart too.
 
+use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -38,9 +39,29 @@ pub fn die_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
 
+/// What a child gave, and what it or the plugin printed.
+pub struct Answer {
+    pub outcome: Result<Value>,
+    pub printed: String,
+}
+
 /// Runs this program with the given arguments and gives its one line of answer.
-pub fn ask(arguments: &[std::ffi::OsString], limit: Duration) -> Result<Value> {
-    let mut child = start(arguments)?;
+pub fn ask(arguments: &[OsString], limit: Duration) -> Result<Value> {
+    let answer = try_out(arguments, |_| (), limit);
+    if answer.outcome.is_ok() {
+        // Warnings of a plugin that works are the user's to see.
+        let _ = io::stderr().write_all(answer.printed.as_bytes());
+    }
+    answer.outcome
+}
+
+/// The same, for a report: nothing is passed on to standard error. `set_up` may
+/// change the child's environment.
+pub fn try_out(arguments: &[OsString], set_up: impl FnOnce(&mut Command), limit: Duration) -> Answer {
+    let mut child = match start(arguments, set_up) {
+        Ok(child) => child,
+        Err(error) => return Answer { outcome: Err(error), printed: String::new() },
+    };
     let noise = listen(&mut child);
     let answers = answers(&mut child);
     let deadline = Instant::now() + limit;
@@ -48,18 +69,14 @@ pub fn ask(arguments: &[std::ffi::OsString], limit: Duration) -> Result<Value> {
     let patience = if matches!(outcome, Outcome::TimedOut) { Duration::ZERO } else { GOODBYE };
     let status = end(&mut child, patience);
     let printed = noise.lock().map(|noise| noise.clone()).unwrap_or_default();
-    let printed = String::from_utf8_lossy(&printed);
+    let printed = String::from_utf8_lossy(&printed).into_owned();
     let failed = |code, message: String| {
         let error = Error::new(code, Origin::Plugin, message);
-        if printed.trim().is_empty() { error } else { error.with("printed", last_lines(&printed)) }
+        if printed.trim().is_empty() { error } else { error.with("printed", gist(&printed)) }
     };
-    match outcome {
-        Outcome::Answer(line) => {
-            // Warnings of a plugin that works are the user's to see.
-            let _ = io::stderr().write_all(printed.as_bytes());
-            serde_json::from_slice(&line)
-                .map_err(|error| failed(Code::Internal, format!("the child process gave no answer: {error}")))
-        }
+    let outcome = match outcome {
+        Outcome::Answer(line) => serde_json::from_slice(&line)
+            .map_err(|error| failed(Code::Internal, format!("the child process gave no answer: {error}"))),
         Outcome::Ended => Err(match status {
             Ok(status) => failed(Code::Aborted, how_it_ended(status)),
             Err(error) => failed(Code::Internal, format!("cannot wait for the child process: {error}")),
@@ -69,7 +86,8 @@ pub fn ask(arguments: &[std::ffi::OsString], limit: Duration) -> Result<Value> {
             format!("the plugin did not finish loading within {} s and was stopped", limit.as_secs()),
         )
         .hint("give it more time with --timeout SECONDS, if it is only slow")),
-    }
+    };
+    Answer { outcome, printed }
 }
 
 enum Outcome {
@@ -78,10 +96,11 @@ enum Outcome {
     TimedOut,
 }
 
-fn start(arguments: &[std::ffi::OsString]) -> Result<Child> {
+fn start(arguments: &[OsString], set_up: impl FnOnce(&mut Command)) -> Result<Child> {
     let started = std::env::current_exe().and_then(|program| {
         let mut command = Command::new(program);
         quiet::child(&mut command);
+        set_up(&mut command);
         command
             .args(arguments)
             .stdin(Stdio::null())
@@ -184,14 +203,34 @@ fn how_it_ended(status: ExitStatus) -> String {
     }
 }
 
-fn last_lines(text: &str) -> String {
+/// What matters of what was printed: all of it when it is short, else the errors in
+/// it, as XLA marks them, or else its end.
+pub fn gist(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(NOISE_LINES)..].join("\n")
+    let errors: Vec<&str> = lines.iter().copied().filter(|line| is_error(line)).collect();
+    let chosen = if lines.len() > NOISE_LINES && !errors.is_empty() { errors } else { lines };
+    chosen[chosen.len().saturating_sub(NOISE_LINES)..].join("\n")
+}
+
+/// Whether a line of a log begins with the letter for an error or a fatal one and a
+/// date of four digits.
+fn is_error(line: &str) -> bool {
+    let mark = line.as_bytes().get(..5);
+    mark.is_some_and(|mark| matches!(mark[0], b'E' | b'F') && mark[1..].iter().all(u8::is_ascii_digit))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_are_picked_out_of_a_long_log() {
+        assert_eq!(gist("one\n\n two\n"), "one\n two");
+        let long = "I0000 hello\n".repeat(20);
+        assert_eq!(gist(&long).lines().count(), NOISE_LINES);
+        let ill = format!("E1129 wrong\n{long}F0000 dead\nError\n");
+        assert_eq!(gist(&ill), "E1129 wrong\nF0000 dead");
+    }
 
     #[test]
     fn the_way_a_child_ended_is_told() {

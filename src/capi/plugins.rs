@@ -1,7 +1,9 @@
 //! Plugins found on this machine.
 //!
-//! A list is made by looking at variables and small files: no library is opened
-//! and no program started. It is immutable, and may be read by any thread.
+//! A list is made by looking at variables and small files: no library is opened and
+//! no client created. A program is started in two cases only: a Python package
+//! declares a plugin without a manifest, or `python3` is a script that hides where
+//! Python is. A list is immutable, and may be read by any thread.
 
 use std::ffi::{CString, c_char};
 use std::os::unix::ffi::OsStrExt;
@@ -24,6 +26,7 @@ struct Entry {
     origin: CString,
     version: Option<CString>,
     problem: Option<CString>,
+    why_not_default: Option<CString>,
     options: cyxla_options,
     is_default: bool,
 }
@@ -37,6 +40,7 @@ impl Entry {
             origin: c_text(&found.origin),
             version: found.version.as_deref().map(c_text),
             problem: found.problem.as_deref().map(c_text),
+            why_not_default: found.why_not_default.as_deref().map(c_text),
             options: cyxla_options::new(found.options),
             is_default: found.is_default,
         }
@@ -52,13 +56,21 @@ unsafe fn entry<'a>(list: *const cyxla_plugin_list, index: usize) -> Option<&'a 
 
 /// Looks for plugins.
 ///
-/// Looks at the environment variable CYXLA_PLUGIN and at what `cyxla install` put
-/// into the user's data folder. A broken plugin is listed with its problem and hides
-/// no other.
+/// Looks, in this order, at the variable CYXLA_PLUGIN, the variable
+/// PJRT_NAMES_AND_LIBRARY_PATHS, manifests in `cyxla/plugins.d`, the folders of
+/// CYXLA_PLUGIN_DIRS, plugins that the host registered (cyxla_plugin_register),
+/// Python packages, the variable TPU_LIBRARY_PATH, and what `cyxla install` put into
+/// the user's data folder. A broken plugin is listed with its problem and hides no
+/// other. The list is in the order of selection: by platform (cpu, cuda, rocm, tpu,
+/// others), then by place.
+///
+/// A package that declares a plugin and ships no manifest is asked by its own Python
+/// interpreter in another process, for up to 5 seconds, and all of them together for
+/// up to 15; answers are kept until the package's files change.
 ///
 /// @param out      receives a list to free with cyxla_plugin_list_free.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (NULL).
-/// @threads safe.   @blocks for a few file reads.   @since 0.1
+/// @threads safe.   @blocks for a few file reads; up to 15 seconds for packages that have to be asked.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_plugin_list_find(out: *mut *mut cyxla_plugin_list) -> *mut cyxla_error {
     guard("cyxla_plugin_list_find", || {
@@ -72,6 +84,41 @@ pub unsafe extern "C" fn cyxla_plugin_list_find(out: *mut *mut cyxla_plugin_list
             plugins: found.plugins.into_iter().map(Entry::new).collect(),
         });
         Ok(())
+    })
+}
+
+/// Adds a plugin that the host program found itself to what the search finds.
+///
+/// For hosts that know better than any search of files, such as Python, which asks its
+/// packages in its own interpreter. From then on the process finds the plugin behind
+/// the manifests and CYXLA_PLUGIN_DIRS and before Python packages; a library that is
+/// found again there for the same platform is not listed twice. Registering a library
+/// for the same platform again replaces its options and origin. It changes nothing for a
+/// runtime that there is already.
+///
+/// @param platform what the plugin is for, such as "cpu".
+/// @param path     its library; a relative path starts at the working folder of this moment.
+/// @param options  create options that its package asks for; copied; NULL for none.
+/// @param origin   what led the host to it, for people; NULL for "the host program".
+/// @return NULL, or an owned error: INVALID_ARGUMENT (no platform name, an empty path).
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_plugin_register(
+    platform: *const c_char,
+    path: *const c_char,
+    options: *const cyxla_options,
+    origin: *const c_char,
+) -> *mut cyxla_error {
+    guard("cyxla_plugin_register", || {
+        // SAFETY: NULL or NUL-terminated.
+        let platform = unsafe { pointer::text(platform, "platform") }?;
+        // SAFETY: NULL or NUL-terminated.
+        let path = unsafe { pointer::path(path, "path") }?;
+        // SAFETY: NULL or a living set.
+        let options = unsafe { pointer::optional(options) };
+        // SAFETY: NULL or NUL-terminated.
+        let origin = unsafe { pointer::optional_text(origin, "origin") }?;
+        discover::registered::register(platform, path, options.map(|options| &options.options), origin)
     })
 }
 
@@ -204,6 +251,25 @@ pub unsafe extern "C" fn cyxla_plugin_list_is_default(list: *const cyxla_plugin_
     // SAFETY: NULL or a living list.
     let entry = unsafe { entry(list, index) };
     value(false, || entry.is_some_and(|entry| entry.is_default))
+}
+
+/// Returns why a plugin is not the one that is loaded when nobody chooses.
+///
+/// One whose device is visibly absent says so here; it is loaded all the same when
+/// its platform is asked for by name (other than a TPU's).
+///
+/// @param list     a list, or NULL.
+/// @param index    from 0.
+/// @return text that lives as long as the list; NULL for the default one, or if there is no such plugin.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_plugin_list_why_not_default(
+    list: *const cyxla_plugin_list,
+    index: usize,
+) -> *const c_char {
+    // SAFETY: NULL or a living list.
+    let entry = unsafe { entry(list, index) };
+    value(std::ptr::null(), || optional_c_text(entry.and_then(|entry| entry.why_not_default.as_ref())))
 }
 
 /// Returns how many things went wrong that are no plugin, such as an unreadable description.

@@ -1,10 +1,28 @@
 //! Where plugins come from. Reads variables and small files; opens no library.
+//!
+//! The search order is a contract (`docs/discovery.md`): each source below is
+//! asked in turn, a broken item becomes a line in the list, and none hides another.
 
+pub mod devices;
+mod files;
+mod folders;
 pub mod installed;
+mod json;
+mod manifest;
+mod names;
+mod order;
+mod python;
+pub mod registered;
+#[cfg(test)]
+mod scratch;
+mod surroundings;
+mod variables;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::env;
+pub use order::answers;
+pub use surroundings::Surroundings;
+
 use crate::options::Options;
 
 /// A plugin that was found, usable or not.
@@ -12,9 +30,9 @@ use crate::options::Options;
 pub struct Found {
     /// The platform that it is declared for; empty when nothing declares it.
     pub platform: String,
-    /// The library.
+    /// The library, as it was found: links in the path are kept.
     pub path: PathBuf,
-    /// What led to it: a variable or a file.
+    /// What led to it: a variable, a file or a package.
     pub origin: String,
     /// The version that its package declares.
     pub version: Option<String>,
@@ -24,12 +42,52 @@ pub struct Found {
     pub problem: Option<String>,
     /// Whether it is loaded when nobody chooses.
     pub is_default: bool,
+    /// Why it is not; `None` for the one that is.
+    pub why_not_default: Option<String>,
+    /// What shows that the platform has no device here; `None` when nothing does.
+    pub absent_device: Option<String>,
+    rank: Rank,
+}
+
+/// Where a plugin stands among those of its platform.
+#[derive(Clone, PartialEq, Debug)]
+struct Rank {
+    /// The number of the folder or variable, in the order of the search.
+    place: usize,
+    /// Whether somebody declares it, or only its file name tells.
+    is_declared: bool,
+    /// Ten times the version of the vendor's software, or 0.
+    generation: u32,
+}
+
+impl Found {
+    fn new(platform: impl Into<String>, path: PathBuf, origin: impl Into<String>) -> Found {
+        Found {
+            platform: platform.into(),
+            problem: files::problem_of_library(&path),
+            path,
+            origin: origin.into(),
+            version: None,
+            options: Options::new(),
+            is_default: false,
+            why_not_default: None,
+            absent_device: None,
+            rank: Rank { place: 0, is_declared: true, generation: 0 },
+        }
+    }
+
+    /// Found by the name of its file alone.
+    fn by_name(mut self, generation: u32) -> Found {
+        self.rank.is_declared = false;
+        self.rank.generation = generation;
+        self
+    }
 }
 
 /// Something that is no plugin but went wrong while looking for them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// The file or variable.
+    /// The file, variable or package.
     pub subject: String,
     /// What is wrong with it.
     pub problem: String,
@@ -44,130 +102,64 @@ pub struct PluginList {
     pub failures: Vec<Failure>,
     /// Every place that was looked at, in words.
     pub searched: Vec<String>,
+    /// The folders of Python packages, in the order in which Python sees them.
+    pub python_folders: Vec<PathBuf>,
 }
 
 /// Looks for plugins in every place that is known.
 pub fn find() -> PluginList {
-    let mut list = PluginList::default();
-    from_variable(&mut list);
-    installed::find(&mut list);
-    mark_default(&mut list);
-    list
+    find_in(&Surroundings::of_process())
 }
 
-fn from_variable(list: &mut PluginList) {
-    let Some(path) = env::value(env::PLUGIN).map(PathBuf::from) else {
-        list.searched.push("the environment variable CYXLA_PLUGIN (not set)".into());
-        return;
-    };
-    list.searched.push(format!("the environment variable CYXLA_PLUGIN ({})", path.display()));
-    let problem = problem_of(&path);
-    list.plugins.push(Found {
-        platform: String::new(),
-        path,
-        origin: "environment variable CYXLA_PLUGIN".into(),
-        version: None,
-        options: Options::new(),
-        problem,
-        is_default: false,
-    });
+/// Looks for plugins as a process with these surroundings would.
+pub fn find_in(surroundings: &Surroundings) -> PluginList {
+    let mut search = Search { surroundings, list: PluginList::default(), place: 0, registered: Vec::new() };
+    variables::plugin(&mut search);
+    variables::names_and_paths(&mut search);
+    folders::manifests(&mut search);
+    folders::plugin_dirs(&mut search);
+    registered::find(&mut search);
+    python::find(&mut search);
+    variables::tpu_library_path(&mut search);
+    installed::find(&mut search);
+    order::finish(search.list, surroundings)
 }
 
-/// Why a library file cannot be used, as far as its presence tells.
-fn problem_of(path: &std::path::Path) -> Option<String> {
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some("there is no such file".into()),
-        Err(error) => Some(error.to_string()),
-        Ok(found) if found.is_dir() => Some("it is a directory".into()),
-        Ok(found) if !found.is_file() => Some("it is not a regular file".into()),
-        Ok(found) if found.len() == 0 => Some("the file is empty".into()),
-        Ok(_) => None,
+/// A search in progress.
+struct Search<'a> {
+    surroundings: &'a Surroundings,
+    list: PluginList,
+    place: usize,
+    /// What the host registered: found again, it is not listed again.
+    registered: Vec<(String, PathBuf)>,
+}
+
+impl Search<'_> {
+    /// Begins the next variable or folder: what is added from now on ranks behind.
+    fn next_place(&mut self) {
+        self.place += 1;
     }
-}
 
-/// Platforms in the order in which they are preferred when nobody chooses.
-const PREFERENCE: [&str; 4] = ["cpu", "cuda", "rocm", "tpu"];
-
-/// Position of a platform in the order of preference; unknown ones come last.
-fn preference(platform: &str) -> usize {
-    PREFERENCE.iter().position(|&name| name == platform).unwrap_or(PREFERENCE.len())
-}
-
-/// Whether a plugin for `platform` answers a request for `wanted`.
-pub fn answers(platform: &str, wanted: &str) -> bool {
-    platform == wanted || (wanted == "gpu" && (platform == "cuda" || platform == "rocm"))
-}
-
-impl PluginList {
-    /// The best usable plugin for any of these platforms, or for any at all when
-    /// none is named. One whose platform nobody declares was named by the user,
-    /// and answers every request.
-    pub fn choose(&self, platforms: &[String]) -> Option<&Found> {
-        let answers = |found: &&Found| {
-            platforms.is_empty()
-                || found.platform.is_empty()
-                || platforms.iter().any(|wanted| answers(&found.platform, wanted))
-        };
-        let usable = self.plugins.iter().filter(|found| found.problem.is_none());
-        usable.filter(answers).min_by_key(|found| match found.platform.as_str() {
-            "" => 0,
-            platform => 1 + preference(platform),
-        })
+    /// Says that a place was looked at.
+    fn searched(&mut self, words: impl Into<String>) {
+        self.list.searched.push(words.into());
     }
-}
 
-fn mark_default(list: &mut PluginList) {
-    // A variable that is set but broken is an error at load, never a fallback.
-    if list.plugins.first().is_some_and(|first| first.platform.is_empty() && first.problem.is_some()) {
-        return;
-    }
-    let chosen = list.choose(&[]).map(|found| found.path.clone());
-    if let Some(found) = list.plugins.iter_mut().find(|found| Some(&found.path) == chosen.as_ref()) {
-        found.is_default = true;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(platform: &str, problem: Option<&str>) -> Found {
-        Found {
-            platform: platform.into(),
-            path: format!("/{platform}.so").into(),
-            origin: "test".into(),
-            version: None,
-            options: Options::new(),
-            problem: problem.map(str::to_owned),
-            is_default: false,
+    fn add(&mut self, mut found: Found) {
+        let is_same =
+            |(platform, path): &(String, PathBuf)| *platform == found.platform && *path == found.path;
+        if self.registered.iter().any(is_same) {
+            return;
         }
+        found.rank.place = self.place;
+        self.list.plugins.push(found);
     }
 
-    #[test]
-    fn cpu_comes_before_cuda_before_the_unknown() {
-        let mut list = PluginList::default();
-        list.plugins = ["metal", "tpu", "rocm", "cuda", "cpu"].map(|name| found(name, None)).to_vec();
-        let choose = |wanted: &[&str]| {
-            let wanted: Vec<String> = wanted.iter().map(|&name| name.to_owned()).collect();
-            list.choose(&wanted).map(|found| found.platform.clone())
-        };
-        assert_eq!(choose(&[]).unwrap(), "cpu");
-        assert_eq!(choose(&["gpu"]).unwrap(), "cuda");
-        assert_eq!(choose(&["tpu", "rocm"]).unwrap(), "rocm");
-        assert_eq!(choose(&["metal"]).unwrap(), "metal");
-        assert_eq!(choose(&["neuron"]), None);
+    fn fail(&mut self, subject: impl Into<String>, problem: impl Into<String>) {
+        self.list.failures.push(Failure { subject: subject.into(), problem: problem.into() });
     }
 
-    #[test]
-    fn broken_plugins_are_passed_over_but_not_a_broken_variable() {
-        let mut list = PluginList::default();
-        list.plugins = vec![found("cpu", Some("broken")), found("cuda", None)];
-        mark_default(&mut list);
-        assert!(list.plugins[1].is_default);
-
-        let mut list = PluginList::default();
-        list.plugins = vec![found("", Some("broken")), found("cuda", None)];
-        mark_default(&mut list);
-        assert!(list.plugins.iter().all(|found| !found.is_default));
+    fn fail_at(&mut self, path: &Path, problem: impl Into<String>) {
+        self.fail(path.display().to_string(), problem);
     }
 }

@@ -25,6 +25,15 @@ impl Event {
         if raw.is_null() { None } else { Some(Event { api, raw }) }
     }
 
+    /// Whether the work is done by now.
+    pub fn is_ready(&self) -> Result<bool> {
+        let mut args = sys::PJRT_Event_IsReady_Args::new();
+        args.event = self.raw;
+        // SAFETY: the event is alive.
+        unsafe { call!(self.api, PJRT_Event_IsReady, &mut args) }?;
+        Ok(args.is_ready != 0)
+    }
+
     /// Blocks until the work is done, and gives its error.
     pub fn wait(&self) -> Result<()> {
         let mut args = sys::PJRT_Event_Await_Args::new();

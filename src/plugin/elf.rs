@@ -86,9 +86,9 @@ const SHARED_OBJECT: u16 = 3;
 const X86_64: u16 = 62;
 const AARCH64: u16 = 183;
 #[cfg(target_arch = "x86_64")]
-const THIS_MACHINE: u16 = X86_64;
+pub(super) const THIS_MACHINE: u16 = X86_64;
 #[cfg(target_arch = "aarch64")]
-const THIS_MACHINE: u16 = AARCH64;
+pub(super) const THIS_MACHINE: u16 = AARCH64;
 
 fn machine_name(machine: u16) -> String {
     match machine {
@@ -139,15 +139,15 @@ fn read_up_to(file: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
     Ok(got)
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from(u16_at(bytes, at)) | u32::from(u16_at(bytes, at + 2)) << 16
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 

@@ -31,7 +31,28 @@ pub fn create(plugin: &Plugin, platform: &str, own_defaults: &Options, wanted: &
         options.set(key, value.clone())?;
     }
     let mut attempt = Attempt { plugin, platform, wanted, options, ignored: Vec::new() };
-    if platform == "cpu" { attempt.create_cpu() } else { attempt.create(|_| false) }
+    let created = if platform == "cpu" { attempt.create_cpu() } else { attempt.create(|_| false) };
+    created.map_err(|error| {
+        let error = no_device(error, platform);
+        plugin.preload.iter().fold(error, |error, report| report.attach(error))
+    })
+}
+
+/// Adds what to look at when a plugin found no device: its own words are few.
+fn no_device(error: Error, platform: &str) -> Error {
+    let advice = match (platform, error.code()) {
+        ("cuda", Code::FailedPrecondition) => {
+            "the plugin found no NVIDIA GPU that it can use: see whether nvidia-smi lists one, whether this process may open /dev/nvidiactl, and what CUDA_VISIBLE_DEVICES is set to"
+        }
+        ("rocm", Code::FailedPrecondition) => {
+            "the plugin found no AMD GPU that it can use: see whether rocminfo lists one, whether this process may open /dev/kfd, and what HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES are set to"
+        }
+        ("tpu", Code::NotFound) => {
+            "the plugin found no TPU: see whether lspci lists one (vendor 1ae0) and whether another process uses it"
+        }
+        _ => return error,
+    };
+    if error.detail("hint").is_some() { error } else { error.hint(advice) }
 }
 
 struct Attempt<'a> {
@@ -153,6 +174,19 @@ pub fn check_platform(reported: &str, wanted: &str, plugin: &Plugin) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_device_gets_advice() {
+        let advice = |platform: &str, code| {
+            let error = no_device(Error::new(code, Origin::Plugin, "No visible GPU devices."), platform);
+            error.detail("hint").map(str::to_owned)
+        };
+        assert!(advice("cuda", Code::FailedPrecondition).unwrap().contains("nvidia-smi"));
+        assert!(advice("rocm", Code::FailedPrecondition).unwrap().contains("/dev/kfd"));
+        assert!(advice("tpu", Code::NotFound).unwrap().contains("lspci"));
+        assert_eq!(advice("cpu", Code::FailedPrecondition), None);
+        assert_eq!(advice("cuda", Code::Internal), None);
+    }
 
     #[test]
     fn names_are_whole_words() {

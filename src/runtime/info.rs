@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::options::Options;
 use crate::pjrt::Device;
-use crate::plugin::Plugin;
+use crate::plugin::{Plugin, preload};
 
 /// Details of the process's runtime. Immutable.
 #[derive(Debug)]
@@ -88,6 +88,7 @@ impl RuntimeInfo {
             "stablehlo": stablehlo,
             "plugin_attributes": attributes.to_json(),
             "plugin_extensions": plugin.api.extensions(),
+            "preload": plugin.preload.as_ref().map(preload::Report::to_json),
         });
         RuntimeInfo {
             platform,

@@ -5,9 +5,11 @@ mod create;
 mod executable;
 mod execute;
 mod info;
+mod inline;
 pub mod known_options;
 mod relayout;
 mod run;
+mod selection;
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +19,7 @@ pub use buffer::Buffer;
 pub use executable::Executable;
 pub use info::{DeviceInfo, RuntimeInfo};
 
-use crate::discover::{self, Found, PluginList};
+use crate::discover::{self, Found};
 use crate::env;
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
@@ -148,13 +150,17 @@ fn create_runtime(request: Request) -> Result<Runtime> {
                 [platform] => Some(platform.as_str()),
                 _ => None,
             };
-            load(&path, origin, declared, &platforms, &Options::new(), &options)
+            let folders = || discover::find().python_folders;
+            load(&path, origin, declared, &platforms, &Options::new(), &options, folders)
         }
         None => {
             let list = discover::find();
-            let found = list.choose(&platforms).ok_or_else(|| none_found(&list, &platforms))?;
+            let found = list.choose(&platforms).ok_or_else(|| selection::none_found(&list, &platforms))?;
+            selection::check_device(found)?;
             let Found { path, origin, platform, .. } = found;
-            load(path, origin.clone(), Some(platform), &platforms, &found.options, &options)
+            let own_defaults = selection::checked_defaults(found)?;
+            let folders = || list.python_folders.clone();
+            load(path, origin.clone(), Some(platform), &platforms, &own_defaults, &options, folders)
         }
     }
 }
@@ -168,13 +174,14 @@ fn load(
     wanted: &[String],
     own_defaults: &Options,
     options: &Options,
+    folders: impl Fn() -> Vec<PathBuf>,
 ) -> Result<Runtime> {
     if let Some(declared) = declared {
         // Before anything is loaded: a wrong value needs no plugin to be wrong.
         known_options::checked(declared, options)?;
     }
     xla_flags::check(path)?;
-    let plugin = Plugin::load(path)?;
+    let plugin = Plugin::load(path, declared, folders)?;
     let with_path = |error: Error| error.with("plugin.path", plugin.path.to_string_lossy());
     let platform = match declared.filter(|&declared| declared != "gpu") {
         Some(declared) => declared.to_owned(),
@@ -219,27 +226,6 @@ fn guess_platform(plugin: &Plugin) -> String {
     let name = plugin.file_name().to_string_lossy().to_lowercase();
     let known = [("cuda", "cuda"), ("rocm", "rocm"), ("tpu", "tpu"), ("gpu", "cuda")];
     known.iter().find(|(part, _)| name.contains(part)).map_or("cpu", |(_, platform)| platform).into()
-}
-
-fn none_found(list: &PluginList, platforms: &[String]) -> Error {
-    let what = match platforms {
-        [] => "no usable PJRT plugin was found".to_owned(),
-        platforms => format!("no usable PJRT plugin for {} was found", platforms.join(" or ")),
-    };
-    let mut message = format!("{what}; searched: {}", list.searched.join("; "));
-    for found in &list.plugins {
-        let reason = found.problem.as_deref().unwrap_or("it is for another platform");
-        message += &format!("; found {} ({}): {reason}", found.path.display(), found.platform);
-    }
-    for failure in &list.failures {
-        message += &format!("; {}: {}", failure.subject, failure.problem);
-    }
-    let installable = platforms.is_empty() || platforms.iter().any(|platform| platform == "cpu");
-    Error::new(Code::NotFound, Origin::System, message).hint(if installable {
-        "install a plugin with `cyxla install cpu`, or set CYXLA_PLUGIN to the path of one"
-    } else {
-        "set CYXLA_PLUGIN to the path of a plugin for that platform"
-    })
 }
 
 impl Runtime {

@@ -47,7 +47,7 @@ impl Executable {
     }
 }
 
-fn borrow_all<'a>(
+pub(super) fn borrow_all<'a>(
     executable: &Inner,
     inputs: &[HostInput<'a>],
 ) -> Result<SmallVec<[BorrowedBuffer<'a>; INLINE]>> {
@@ -59,7 +59,7 @@ fn borrow_all<'a>(
     inputs.iter().zip(specs).map(borrow).collect()
 }
 
-fn check_inputs(inputs: &[HostInput<'_>], specs: &[TensorSpec]) -> Result<()> {
+pub(super) fn check_inputs(inputs: &[HostInput<'_>], specs: &[TensorSpec]) -> Result<()> {
     for (index, (input, spec)) in inputs.iter().zip(specs).enumerate() {
         if input.size() != spec.host_size() {
             return Err(wrong_size("argument", index, spec, input.size()).parameter("input_sizes"));

@@ -24,6 +24,7 @@ cargo xtask COMMAND: the project's own commands
   test [--quick] [FILTER] run every check (about a quarter of an hour); installs the tools it lacks
                           --quick   leave out the slow steps
                           FILTER    only the steps whose name contains it, and what they need
+                          --wheels  only the tests on the real wheels for CUDA and TPUs (a download of 311 MB)
                           --list    print the steps instead of running them
   header [--check]        write include/cyxla.h from src/capi, or only check that it is up to date
   symbols                 compare what the shared library exports with what the header declares

@@ -42,11 +42,13 @@ fn one_line(text: &str) -> Result<String> {
 
 /// The parent's part: asks a child and shows its answer.
 pub fn info(args: &InfoArgs, console: &mut Console) -> Result<()> {
-    let mut answer = supervise::ask(&child_arguments(&args.load), Duration::from_secs(args.timeout))
-        .map_err(|error| match plugin_path(&args.load) {
+    let arguments = [vec!["load".into()], load_arguments(&args.load)].concat();
+    let mut answer = supervise::ask(&arguments, Duration::from_secs(args.timeout)).map_err(|error| {
+        match plugin_path(&args.load) {
             Some(path) => error.with("plugin.path", path),
             None => error,
-        })?;
+        }
+    })?;
     if answer["error"].is_object() {
         return Err(error_json::from_json(&answer["error"]));
     }
@@ -54,8 +56,9 @@ pub fn info(args: &InfoArgs, console: &mut Console) -> Result<()> {
     if console.json() { console.print_json(&info) } else { console.print(&text(&info)) }
 }
 
-fn child_arguments(args: &LoadArgs) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = vec!["load".into()];
+/// The arguments as they are passed on to a child.
+pub fn load_arguments(args: &LoadArgs) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = Vec::new();
     // The form with "=" keeps a value that begins with a dash a value.
     let mut pass = |flag: &str, value: &std::ffi::OsStr| {
         let mut argument = OsString::from(flag);

@@ -5,6 +5,7 @@ mod library;
 mod package;
 mod rust;
 mod selection;
+mod wheels;
 
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ pub struct Step {
     name: &'static str,
     /// Left out by --quick.
     slow: bool,
+    /// Only run by --wheels, which runs no other but what it needs.
+    wheels: bool,
     /// Steps whose results this one uses.
     needs: &'static [&'static str],
     tools: &'static [&'static Tool],
@@ -37,7 +40,7 @@ const PACKAGE: &str = "cmake package";
 const C_BUILD: &str = "build of the C tests, gcc";
 
 const fn step(name: &'static str, run: fn(&Project) -> Result<()>) -> Step {
-    Step { name, slow: false, needs: &[], tools: &[], run }
+    Step { name, slow: false, wheels: false, needs: &[], tools: &[], run }
 }
 
 /// The steps, in an order that fails early and builds each thing once.
@@ -95,6 +98,12 @@ const STEPS: &[Step] = &[
         needs: &[BUILD],
         tools: &[&tools::PYTHON, &tools::PIP],
         ..step("demo", demo::run_twice)
+    },
+    Step {
+        wheels: true,
+        needs: &[PLUGINS, TEST_BUILD],
+        tools: &[&tools::PYTHON, &tools::PIP],
+        ..step("wheels for CUDA and TPUs", wheels::tests)
     },
 ];
 

@@ -8,6 +8,7 @@ use crate::Result;
 pub struct Selection {
     quick: bool,
     list: bool,
+    wheels: bool,
     filter: Option<String>,
 }
 
@@ -18,6 +19,7 @@ impl Selection {
             match *argument {
                 "--quick" => selection.quick = true,
                 "--list" => selection.list = true,
+                "--wheels" => selection.wheels = true,
                 option if option.starts_with('-') => {
                     return Err(format!("`test` knows no option {option}; `cargo xtask help` lists them"));
                 }
@@ -50,6 +52,9 @@ impl Selection {
     }
 
     fn asks_for(&self, step: &Step) -> bool {
+        if step.wheels != self.wheels {
+            return false;
+        }
         match &self.filter {
             Some(filter) => step.name.contains(filter.as_str()),
             None => !(self.quick && step.slow),
@@ -99,6 +104,13 @@ mod tests {
     fn quick_leaves_out_slow_steps() {
         assert!(!names(&["--quick"]).contains(&"demo"));
         assert!(names(&[]).contains(&"demo"));
+    }
+
+    #[test]
+    fn the_wheels_are_a_tier_of_their_own() {
+        let wheels = "wheels for CUDA and TPUs";
+        assert!(!names(&[]).contains(&wheels));
+        assert_eq!(names(&["--wheels"]), ["release build", "plugins", "test build", wheels]);
     }
 
     #[test]

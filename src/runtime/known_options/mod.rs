@@ -1,0 +1,207 @@
+//! The create options that are known of each platform, in one table: the checks,
+//! the defaults, `cyxla plugins --options` and `docs/options.md` come from it.
+//!
+//! Plugins check little: a wrong kind aborts some, a count of -1 aborts others.
+
+mod check;
+mod table;
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+pub use check::checked;
+pub use table::KNOWN;
+
+use crate::options::{Options, Value, nearest};
+
+/// A kind of value, with the range that makes sense.
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// One of these texts.
+    Choice(&'static [&'static str]),
+    /// An integer in a range.
+    Int(RangeInclusive<i64>),
+    /// A list of integers that are not negative.
+    Ints,
+    /// A number above the first and not above the second.
+    Float(f64, f64),
+    /// True or false.
+    Bool,
+}
+
+impl Kind {
+    /// The kind in words, with its article: "an integer".
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::Text | Kind::Choice(_) => "a string",
+            Kind::Int(_) => "an integer",
+            Kind::Ints => "a list of integers",
+            Kind::Float(..) => "a float",
+            Kind::Bool => "a bool",
+        }
+    }
+
+    /// Which values of the kind make sense; empty when all do.
+    pub fn range(&self) -> String {
+        match self {
+            Kind::Text | Kind::Bool => String::new(),
+            Kind::Choice(words) => words.join(", "),
+            Kind::Int(range) => match (*range.start(), *range.end()) {
+                (i64::MIN, i64::MAX) => String::new(),
+                (least, i64::MAX) => format!("{least} or more"),
+                (least, most) => format!("{least} to {most}"),
+            },
+            Kind::Ints => "not negative".into(),
+            Kind::Float(above, most) => format!("above {above}, at most {most}"),
+        }
+    }
+
+    /// A value that is not of this kind.
+    pub fn wrong_value(&self) -> Value {
+        match self {
+            Kind::Text | Kind::Choice(_) => Value::Bool(true),
+            _ => Value::String("x".into()),
+        }
+    }
+}
+
+/// The value that libcyxla sets where the caller sets none.
+pub enum Default {
+    /// The plugin's own.
+    Plugin,
+    /// An integer.
+    Int(i64),
+    /// True or false.
+    Bool(bool),
+    /// A text.
+    Text(&'static str),
+}
+
+impl Default {
+    /// The value; `None` when it is left to the plugin.
+    pub fn value(&self) -> Option<Value> {
+        match self {
+            Default::Plugin => None,
+            Default::Int(value) => Some(Value::Int(*value)),
+            Default::Bool(value) => Some(Value::Bool(*value)),
+            Default::Text(value) => Some(Value::String((*value).into())),
+        }
+    }
+}
+
+/// Which plugins of the platform have an option.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// All that are known.
+    Always,
+    /// Those of a newer PJRT version 0.x.
+    Api {
+        /// The newest version that was seen without it.
+        last_without: u32,
+        /// The oldest version that was seen with it.
+        first_with: u32,
+    },
+    /// Some that were built from changed sources, and no published one.
+    Patched,
+}
+
+impl fmt::Display for Since {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Since::Always => f.write_str("all"),
+            Since::Api { last_without, first_with } => {
+                write!(f, "PJRT 0.{first_with}, not 0.{last_without}")
+            }
+            Since::Patched => f.write_str("patched builds only"),
+        }
+    }
+}
+
+/// What is known of an option.
+pub struct Known {
+    /// The platforms that have it.
+    pub platforms: &'static [&'static str],
+    /// Its name.
+    pub name: &'static str,
+    /// Its kind and range.
+    pub kind: Kind,
+    /// What libcyxla sets.
+    pub default: Default,
+    /// What the plugin takes when it is not set, in words; empty when unknown.
+    pub plugin_default: &'static str,
+    /// What it does, in one line.
+    pub meaning: &'static str,
+    /// Which plugins have it.
+    pub since: Since,
+}
+
+/// The platforms that the table describes.
+pub const PLATFORMS: [&str; 4] = ["cpu", "cuda", "rocm", "tpu"];
+
+/// What is known of one platform's options, in the table's order.
+pub fn of(platform: &str) -> impl Iterator<Item = &'static Known> {
+    KNOWN.iter().filter(move |known| known.platforms.contains(&platform))
+}
+
+/// Whether the table describes the options of this platform.
+pub fn describes(platform: &str) -> bool {
+    of(platform).next().is_some()
+}
+
+/// Whether published plugins of this platform, though not all, have this option.
+pub fn is_known(platform: &str, name: &str) -> bool {
+    of(platform).any(|known| known.name == name && known.since != Since::Patched)
+}
+
+/// The known name that a wrong one most likely meant.
+pub fn suggestion(platform: &str, wrong: &str) -> Option<&'static str> {
+    nearest(wrong, of(platform).map(|known| known.name))
+}
+
+/// What libcyxla sets for this platform.
+pub fn defaults(platform: &str) -> Options {
+    let mut options = Options::new();
+    for known in of(platform) {
+        if let Some(value) = known.default.value() {
+            // The table's names are good names.
+            let _ = options.set(known.name, value);
+        }
+    }
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_pass_their_own_checks() {
+        for platform in PLATFORMS {
+            let defaults = defaults(platform);
+            assert_eq!(checked(platform, &defaults).unwrap(), defaults);
+        }
+        assert_eq!(defaults("cpu").len(), 2);
+        assert_eq!(defaults("cuda").get("preallocate"), Some(&Value::Bool(false)));
+        assert_eq!(defaults("cuda").get("platform_name"), None);
+        assert_eq!(defaults("rocm").get("platform_name"), Some(&Value::String("ROCM".into())));
+        assert!(defaults("tpu").is_empty());
+        assert_eq!(suggestion("cpu", "cpu_device_counts"), Some("cpu_device_count"));
+    }
+
+    #[test]
+    fn the_table_is_sound() {
+        for platform in PLATFORMS {
+            let mut names: Vec<&str> = of(platform).map(|known| known.name).collect();
+            assert!(!names.is_empty() && describes(platform), "{platform}");
+            names.sort_unstable();
+            assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{platform} has a name twice");
+        }
+        for known in KNOWN {
+            assert!(known.platforms.iter().all(|platform| PLATFORMS.contains(platform)), "{}", known.name);
+            assert!(!known.meaning.is_empty(), "{}", known.name);
+            assert_ne!(known.kind.wrong_value().kind(), known.kind.name());
+        }
+        assert!(is_known("cpu", "asynchronous") && !is_known("cpu", "pooling_allocator"));
+    }
+}
