@@ -106,6 +106,22 @@ fn integration_tests(project: &Project, version: &'static str) -> Result<()> {
     process::run(cargo.args(["test", "--workspace", "--test", "*", "--no-fail-fast", "--locked"]))
 }
 
+/// Variables that decide which plugin is found and how it is loaded.
+const STEERING: [&str; 12] = [
+    "CYXLA_PLUGIN",
+    "CYXLA_PLATFORM",
+    "CYXLA_OPTIONS",
+    "CYXLA_PLUGIN_DIRS",
+    "CYXLA_PYTHON",
+    "CYXLA_LOG",
+    "PJRT_NAMES_AND_LIBRARY_PATHS",
+    "TPU_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYTHONPATH",
+    "XLA_FLAGS",
+];
+
 /// What a test may rely on; tests run by hand want the same variables.
 pub fn with_plugin(mut command: Command, project: &Project, plugin: &Plugin) -> Result<Command> {
     command
@@ -114,7 +130,7 @@ pub fn with_plugin(mut command: Command, project: &Project, plugin: &Plugin) -> 
         .env("CYXLA_TEST_FAKE", project.fake_plugin())
         .env("CYXLA_TEST_HEADER", plugins::published_header()?);
     // What the person at the keyboard has set must not steer the tests.
-    for name in ["CYXLA_PLUGIN", "CYXLA_PLATFORM", "CYXLA_OPTIONS", "CYXLA_LOG", "CYXLA_PLUGIN_DIRS"] {
+    for name in STEERING {
         command.env_remove(name);
     }
     Ok(command)
