@@ -42,11 +42,6 @@ static void run_takes_memory_as_it_is(void)
     cyxla_executable_free(e);
 }
 
-static void count_release(void *user_data)
-{
-    __atomic_fetch_add((int *)user_data, 1, __ATOMIC_SEQ_CST);
-}
-
 static void a_view_tells_whether_it_is_one(void)
 {
     static const int64_t dims[] = {COUNT};
@@ -73,7 +68,7 @@ static void a_view_tells_whether_it_is_one(void)
         cyxla_buffer_free(results[0]);
         cyxla_buffer_free(results[1]);
         cyxla_buffer_free(view);
-        CHECK_INT(__atomic_load_n(&released, __ATOMIC_SEQ_CST), 1);
+        CHECK(released_once(&released));
         free(back);
         free_aligned(memory, OFFSETS[i]);
     }

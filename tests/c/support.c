@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -177,6 +178,20 @@ void write_file(const char *path, const void *data, size_t size)
         fprintf(stderr, "cannot write %s: %s\n", path, strerror(errno));
         exit(2);
     }
+}
+
+void count_release(void *count)
+{
+    __atomic_fetch_add((int *)count, 1, __ATOMIC_SEQ_CST);
+}
+
+bool released_once(const int *count)
+{
+    static const struct timespec a_moment = {0, 1000000};
+
+    for (int i = 0; i < 10000 && __atomic_load_n(count, __ATOMIC_SEQ_CST) == 0; i++)
+        nanosleep(&a_moment, NULL);
+    return __atomic_load_n(count, __ATOMIC_SEQ_CST) == 1;
 }
 
 void *aligned_bytes(size_t count, size_t offset)

@@ -50,6 +50,12 @@ char *temporary(const char *name);
 /* Writes a file at a path, making its parent folder. */
 void write_file(const char *path, const void *data, size_t size);
 
+/* A release function that counts its calls in the int that is its user data. */
+void count_release(void *count);
+/* Whether there was one call, now or within seconds: a plugin may be done with
+ * memory a while after its buffer was freed, and calls from a thread of its own. */
+bool released_once(const int *count);
+
 /* `count` bytes at a 64-byte boundary plus `offset`; freed with free_aligned. */
 void *aligned_bytes(size_t count, size_t offset);
 void free_aligned(void *bytes, size_t offset);

@@ -191,11 +191,6 @@ static void reading_needs_the_right_size(void)
 
 /* --- views of the host's memory --- */
 
-static void count_release(void *user_data)
-{
-    __atomic_fetch_add((int *)user_data, 1, __ATOMIC_SEQ_CST);
-}
-
 static void a_view_uses_the_memory_in_place(void)
 {
     int released = 0;
@@ -210,7 +205,7 @@ static void a_view_uses_the_memory_in_place(void)
         CHECK_INT(released, 0);
         cyxla_buffer_free(b);
     }
-    CHECK_INT(__atomic_load_n(&released, __ATOMIC_SEQ_CST), 1);
+    CHECK(released_once(&released));
     free_aligned(memory, 0);
 }
 
@@ -246,7 +241,7 @@ static void an_empty_view_is_released_once(void)
 
     CHECK_OK(cyxla_buffer_view_host(0, CYXLA_DTYPE_F32, none, 2, NULL, false, count_release, &released, &b));
     cyxla_buffer_free(b);
-    CHECK_INT(released, 1);
+    CHECK(released_once(&released));
 }
 
 /* --- programs on buffers --- */
