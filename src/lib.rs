@@ -24,6 +24,7 @@ pub mod env;
 pub mod error;
 pub mod options;
 pub mod pjrt;
+pub mod platform;
 pub mod plugin;
 pub mod program;
 pub mod runtime;

@@ -91,3 +91,27 @@ fn each_rule_can_be_broken() {
     assert!(is_unsafe("#[unsafe(no_mangle)]"));
     assert!(!is_unsafe("// an unsafe comment") && !is_unsafe("let not_unsafe_at_all = 1;"));
 }
+
+/// The layers, the lowest first; each calls only those before it.
+const LAYERS: [&str; 7] = ["pjrt", "plugin", "discover", "compile", "program", "runtime", "capi"];
+
+/// The first layer above its own that a source file calls.
+fn calls_up(path: &str, text: &str) -> Option<&'static str> {
+    let own = LAYERS.iter().position(|layer| path.starts_with(&format!("src/{layer}/")))?;
+    LAYERS[own + 1..].iter().find(|above| text.contains(&format!("crate::{above}"))).copied()
+}
+
+#[test]
+fn layers_only_call_down() {
+    for (path, text) in sources() {
+        let above = calls_up(&path, &text);
+        assert_eq!(above, None, "{path} calls a layer above its own");
+    }
+}
+
+#[test]
+fn a_call_up_is_noticed() {
+    assert_eq!(calls_up("src/discover/mod.rs", "use crate::program::Program;"), Some("program"));
+    assert_eq!(calls_up("src/program/mod.rs", "use crate::discover::find;"), None);
+    assert_eq!(calls_up("src/error.rs", "use crate::capi;"), None);
+}

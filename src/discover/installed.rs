@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::files::{self, Unreadable};
 use super::{Found, Search, Surroundings, manifest};
-use crate::program::check_platform_name;
+use crate::platform::check_name;
 
 /// The file that describes an installed plugin.
 pub const MANIFEST: &str = "plugin.json";
@@ -71,7 +71,7 @@ fn read(folder: &Path) -> Result<Found, String> {
     let description = folder.join(MANIFEST);
     let value = manifest::read_json(&description)?;
     manifest::check_format(&value)?;
-    let platform = check_platform_name(value.text("platform")?).map_err(|error| error.to_string())?;
+    let platform = check_name(value.text("platform")?).map_err(|error| error.to_string())?;
     let library = Path::new(value.text("library")?);
     if !library.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(format!("its library '{}' leaves the folder", library.display()));

@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use super::files;
 use super::json::Json;
 use crate::options::Options;
-use crate::program::check_platform_name;
+use crate::platform::check_name;
 
 /// The version of the format that this library reads.
 pub const FORMAT: i64 = 1;
@@ -39,8 +39,7 @@ pub fn read_json(path: &Path) -> Result<Json, String> {
 pub fn read(path: &Path) -> Result<Manifest, String> {
     let value = read_json(path)?;
     check_format(&value)?;
-    let platform =
-        check_platform_name(value.text("platform")?).map_err(|error| error.message().to_owned())?;
+    let platform = check_name(value.text("platform")?).map_err(|error| error.message().to_owned())?;
     let version = value.get("version").map(|_| value.text("version").map(str::to_owned)).transpose()?;
     let library = library(path, value.text("library")?)?;
     Ok(Manifest { platform, library, version, options: value.options("create_options")? })

@@ -20,7 +20,6 @@ mod variables;
 
 use std::path::{Path, PathBuf};
 
-pub use order::answers;
 pub use surroundings::Surroundings;
 
 use crate::options::Options;

@@ -5,10 +5,7 @@ use std::collections::HashMap;
 
 use super::{Found, PluginList, Surroundings, devices};
 use crate::env;
-use crate::program::check_platform_name;
-
-/// Platforms in the order in which they are preferred when nobody chooses.
-const PREFERENCE: [&str; 4] = ["cpu", "cuda", "rocm", "tpu"];
+use crate::platform::{KNOWN, answers, check_name};
 
 /// Position of a platform in the order of preference. One that nobody declares was
 /// named by the user and comes first; unknown ones come last.
@@ -16,12 +13,7 @@ fn preference(platform: &str) -> usize {
     if platform.is_empty() {
         return 0;
     }
-    1 + PREFERENCE.iter().position(|&name| name == platform).unwrap_or(PREFERENCE.len())
-}
-
-/// Whether a plugin for `platform` answers a request for `wanted`.
-pub fn answers(platform: &str, wanted: &str) -> bool {
-    platform == wanted || (wanted == "gpu" && (platform == "cuda" || platform == "rocm"))
+    1 + KNOWN.iter().position(|&name| name == platform).unwrap_or(KNOWN.len())
 }
 
 impl PluginList {
@@ -47,7 +39,7 @@ impl PluginList {
 impl Found {
     /// A plugin for another platform is loaded unasked only when somebody declares it.
     fn may_be_default(&self) -> bool {
-        self.rank.is_declared || PREFERENCE.contains(&self.platform.as_str())
+        self.rank.is_declared || KNOWN.contains(&self.platform.as_str())
     }
 
     /// Why it must not be loaded at all: libtpu without a TPU blocks for minutes.
@@ -105,7 +97,7 @@ fn mark_default(list: &mut PluginList, surroundings: &Surroundings) {
 fn wanted_platform(surroundings: &Surroundings) -> Result<Vec<String>, String> {
     let Some(value) = surroundings.value(env::PLATFORM) else { return Ok(Vec::new()) };
     let text = value.to_str().ok_or_else(|| format!("it is not UTF-8: {value:?}"))?;
-    check_platform_name(text).map(|name| vec![name]).map_err(|error| error.message().to_owned())
+    check_name(text).map(|name| vec![name]).map_err(|error| error.message().to_owned())
 }
 
 fn why_not(found: &Found, winner: Option<&Found>, is_named: bool, wanted: Option<&str>) -> String {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::{Found, Search};
 use crate::error::{Error, Result};
 use crate::options::Options;
-use crate::program::check_platform_name;
+use crate::platform::check_name;
 
 #[derive(Clone)]
 struct Registered {
@@ -28,7 +28,7 @@ fn all() -> MutexGuard<'static, Vec<Registered>> {
 /// Adds a plugin to what every later search of this process finds. Registering the
 /// same library for the same platform again replaces its options and origin.
 pub fn register(platform: &str, path: &Path, options: Option<&Options>, origin: Option<&str>) -> Result<()> {
-    let platform = check_platform_name(platform)?;
+    let platform = check_name(platform)?;
     if path.as_os_str().is_empty() {
         return Err(Error::invalid_argument("the plugin path is empty").parameter("path"));
     }

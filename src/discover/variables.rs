@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Found, Search, manifest};
 use crate::env;
-use crate::program::check_platform_name;
+use crate::platform::check_name;
 
 /// CYXLA_PLUGIN: the one plugin to load, whatever its platform.
 pub fn plugin(search: &mut Search) {
@@ -52,7 +52,7 @@ fn named(search: &mut Search, item: &[u8], variable: &str) -> Result<(), String>
         return Err("expected name:path, with one colon".into());
     };
     let name = String::from_utf8_lossy(name.trim_ascii()).to_ascii_lowercase();
-    let platform = check_platform_name(&name).map_err(|error| error.message().to_owned())?;
+    let platform = check_name(&name).map_err(|error| error.message().to_owned())?;
     let path = Path::new(std::ffi::OsStr::from_bytes(path.trim_ascii()));
     if path.as_os_str().is_empty() {
         return Err("the path is empty".into());

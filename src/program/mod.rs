@@ -46,7 +46,7 @@ impl Program {
     }
 
     fn new(mut code: Vec<u8>, format: Format, platform: Option<&str>) -> Result<Program> {
-        let platforms = platform.map(check_platform_name).transpose()?;
+        let platforms = platform.map(crate::platform::check_name).transpose()?;
         detect::check(&code, format)?;
         // Plugins read text up to a NUL, whatever size they are told. Reserved
         // exactly: a program can be large, and pushing might double its memory.
@@ -69,19 +69,6 @@ impl Program {
     pub fn format(&self) -> Format {
         Format::StableHlo
     }
-}
-
-/// A platform's name in the form that plugins use.
-pub fn check_platform_name(name: &str) -> Result<String> {
-    let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
-    if name.is_empty() || !name.chars().all(good) {
-        let message = format!(
-            "'{}' is no platform name; expected a name such as cpu, cuda, rocm or tpu",
-            name.escape_debug()
-        );
-        return Err(Error::invalid_argument(message).parameter("platform"));
-    }
-    Ok(name.to_owned())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
@@ -115,16 +102,6 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn platform_names() {
-        for good in ["cpu", "cuda", "my_npu-2"] {
-            assert_eq!(check_platform_name(good).unwrap(), good);
-        }
-        for bad in ["", "CPU", "a b", "cpu,cuda", "cpu\n"] {
-            assert!(check_platform_name(bad).is_err(), "{bad:?}");
-        }
-    }
 
     #[test]
     fn things_that_cannot_be_read() {

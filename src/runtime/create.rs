@@ -156,10 +156,10 @@ fn names(message: &str, name: &str) -> bool {
 
 /// Refuses a client that reports another platform than the caller named.
 pub fn check_platform(reported: &str, wanted: &str, plugin: &Plugin) -> Result<()> {
-    let is_known = |name: &str| ["cpu", "cuda", "rocm", "tpu"].contains(&name);
+    let is_known = |name: &str| crate::platform::KNOWN.contains(&name);
     let contradicts =
         if wanted == "gpu" { is_known(reported) } else { is_known(wanted) || is_known(reported) };
-    if !contradicts || crate::discover::answers(reported, wanted) {
+    if !contradicts || crate::platform::answers(reported, wanted) {
         return Ok(());
     }
     let message = format!(

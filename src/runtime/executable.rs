@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 use super::buffer::check_plugin_takes;
 use super::{Runtime, runtime};
 use crate::compile::{CompileOptions, Signature, TensorSpec};
-use crate::discover;
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
 use crate::pjrt::{Buffer, Device, Layout, LoadedExecutable, Results};
+use crate::platform;
 use crate::program::{Program, written_by};
 
 /// A compiled program. Immutable; clones are the same executable.
@@ -112,7 +112,7 @@ fn check_count(parameter: &str, what: &str, expected: usize, got: usize) -> Resu
 
 fn check_platform(program: &Program, loaded: &str) -> Result<()> {
     let platforms = program.platforms();
-    if platforms.is_empty() || platforms.iter().any(|wanted| discover::answers(loaded, wanted)) {
+    if platforms.is_empty() || platforms.iter().any(|wanted| platform::answers(loaded, wanted)) {
         return Ok(());
     }
     let message =

@@ -24,8 +24,8 @@ use crate::env;
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
 use crate::pjrt::{Client, Device, presence};
+use crate::platform::check_name;
 use crate::plugin::{Plugin, xla_flags};
-use crate::program::check_platform_name;
 
 /// The runtime: made once, never destroyed, since the plugin's threads live on.
 pub struct Runtime {
@@ -58,7 +58,7 @@ pub fn initialize(
         presence::check()?;
         return Ok(&runtime.info);
     }
-    let platforms = platform.map(check_platform_name).transpose()?;
+    let platforms = platform.map(check_name).transpose()?;
     let path = path.map(|path| (path.to_owned(), "the caller".to_owned()));
     get_or_create(path, platforms.into_iter().collect(), options).map(|runtime| &runtime.info)
 }
@@ -121,7 +121,7 @@ impl Request {
             if request.platforms.is_empty()
                 && let Some(platform) = env::text(env::PLATFORM)?
             {
-                request.platforms = vec![named(env::PLATFORM, check_platform_name(&platform))?];
+                request.platforms = vec![named(env::PLATFORM, check_name(&platform))?];
             }
         }
         if options.is_none()

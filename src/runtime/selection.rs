@@ -45,7 +45,7 @@ fn reason<'a>(found: &'a Found, platforms: &[String]) -> &'a str {
 }
 
 fn advice(list: &PluginList, platforms: &[String]) -> String {
-    let wanted = |name: &str| platforms.iter().any(|wanted| crate::discover::answers(name, wanted));
+    let wanted = |name: &str| platforms.iter().any(|wanted| crate::platform::answers(name, wanted));
     let known: Vec<&str> =
         ADVICE.iter().filter(|(name, _)| wanted(name)).map(|(_, advice)| *advice).collect();
     let mut advice = match (known.is_empty(), platforms.is_empty()) {

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cyxla::discover::{self, Found, PluginList, answers};
+use cyxla::discover::{self, Found, PluginList};
 use cyxla::error::{Code, Error, Origin, Result};
 use cyxla::options::Options;
+use cyxla::platform::answers;
 use serde_json::{Value, json};
 
 use crate::args::DoctorArgs;

@@ -15,8 +15,8 @@ use std::time::Duration;
 use crate::discover::files::{self, Identity};
 use crate::discover::json::Json;
 use crate::options::Options;
+use crate::platform::check_name;
 use crate::plugin::child::{self, Limits, NoAnswer};
-use crate::program::check_platform_name;
 
 const ASK: &str = include_str!("ask.py");
 const WHERE: &str = "import os, sys
@@ -125,8 +125,8 @@ fn understand(answer: Vec<u8>) -> Result<Said, Silence> {
             Some(Json::Text(empty)) if empty.is_empty() => return Err("its PLATFORM is empty".into()),
             _ => answer.text("platform")?,
         };
-        let platform = check_platform_name(platform)
-            .map_err(|error| format!("its PLATFORM is wrong: {}", error.message()))?;
+        let platform =
+            check_name(platform).map_err(|error| format!("its PLATFORM is wrong: {}", error.message()))?;
         let library = path(answer.text("library")?)?;
         Ok(Said { platform, library, options: answer.options("create_options")? })
     };
