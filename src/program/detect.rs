@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::{Format, bytecode, tensors, text};
+use super::{Format, bytecode, calls, tensors, text};
 use crate::error::{Code, Error, Origin, Result};
 
 /// What a program's bytes look like.
@@ -73,7 +73,11 @@ pub fn check(code: &[u8], format: Format) -> Result<()> {
 }
 
 fn check_text(code: &[u8]) -> Result<()> {
-    std::str::from_utf8(code).map_or(Ok(()), |text| text::check_nesting(text).and(tensors::check_sizes(text)))
+    let Ok(text) = std::str::from_utf8(code) else { return Ok(()) };
+    text::check_nesting(text)?;
+    text::check_dialect(text)?;
+    tensors::check_sizes(text)?;
+    calls::check_calls(text)
 }
 
 fn unsupported(what: &str, advice: &str) -> Error {

@@ -2,7 +2,9 @@
 //! without a plugin.
 
 mod bytecode;
+mod calls;
 mod detect;
+mod lexer;
 mod tensors;
 mod text;
 

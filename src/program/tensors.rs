@@ -1,45 +1,93 @@
-//! Bounds the sizes of the tensor types in a program text.
+//! Bounds the sizes of the shaped types in a program text.
 //!
 //! Plugins end the process on a type whose size in bytes is no 64-bit number.
 
-use memchr::memmem;
-
+use super::lexer::{Lexer, Token};
 use crate::error::{Error, Result};
 
-/// Elements of 16 bytes, the widest, then fit into a 64-bit size.
-const MOST_ELEMENTS: u64 = 1 << 59;
+/// Elements of 16 bytes, the widest, then fit into a signed 64-bit size.
+const MOST_ELEMENTS: u64 = 1 << 58;
 
-/// Whether every tensor type in the text has a size that plugins can compute.
+/// Whether every shaped type in the text has a size that plugins can compute.
 pub fn check_sizes(text: &str) -> Result<()> {
-    const TYPE: &[u8] = b"tensor<";
-    for start in memmem::find_iter(text.as_bytes(), TYPE) {
-        let described = &text[start + TYPE.len()..];
-        if !is_small_enough(described) {
-            let shown = described.split(['>', ',']).next().unwrap_or("");
-            let shown: String = shown.chars().take(80).collect();
-            let message = format!("the program's type tensor<{shown}> is larger than memory can be");
-            return Err(Error::invalid_argument(message));
+    let bounds = largest_bounds(text)?;
+    let mut tokens = Lexer::new(text).peekable();
+    while let Some(token) = tokens.next() {
+        let Token::Word(kind @ ("tensor" | "vector" | "memref")) = token else { continue };
+        if tokens.next_if_eq(&Token::Open(b'<')).is_none() {
+            continue;
+        }
+        // Vectors have brackets around dims that scale, which change nothing here.
+        let mut dims = String::new();
+        while let Some(token) = tokens.next_if(|token| is_part_of_dims(token)) {
+            if let Token::Word(part) | Token::Number(part) | Token::Other(part) = token {
+                dims.push_str(part);
+            }
+        }
+        let unknown = if dims.contains('?') { bounds } else { 1 };
+        if !is_small_enough(&dims, unknown) {
+            return Err(too_large(&format!("{kind}<{dims}>")));
         }
     }
     Ok(())
 }
 
-/// `described` begins behind `tensor<`, as in `4x8xf32>`. Zero counts as one: plugins
-/// multiply the others all the same.
-fn is_small_enough(described: &str) -> bool {
-    let mut elements = 1u64;
-    let mut rest = described;
+fn is_part_of_dims(token: &Token) -> bool {
+    matches!(
+        token,
+        Token::Word(_) | Token::Number(_) | Token::Other("?" | "*") | Token::Open(b'[') | Token::Close(b']')
+    )
+}
+
+fn too_large(kind: &str) -> Error {
+    let shown: String = kind.chars().take(80).collect();
+    Error::invalid_argument(format!("the program's type {shown} is larger than memory can be"))
+}
+
+/// What the unknown dims of a type multiply to at most, by the largest of the text's
+/// `bounds<4, ?>` and `bounds = [4, ?]`: which of them belongs to a type, an alias
+/// can hide.
+fn largest_bounds(text: &str) -> Result<u64> {
+    let mut largest = 1;
+    let mut tokens = Lexer::new(text).peekable();
+    while let Some(token) = tokens.next() {
+        let (Token::Word(name) | Token::Attribute(name)) = token else { continue };
+        if name.rsplit('.').next() != Some("bounds") {
+            continue;
+        }
+        let _ = tokens.next_if_eq(&Token::Other("="));
+        if tokens.next_if(|token| matches!(token, Token::Open(b'<' | b'['))).is_none() {
+            continue;
+        }
+        let mut product = 1;
+        while let Some(token) = tokens.next_if(|token| !matches!(token, Token::Close(_))) {
+            if let Token::Number(number) = token {
+                product = times(product, number).ok_or_else(|| too_large("of these bounds"))?;
+            }
+        }
+        largest = largest.max(product);
+    }
+    Ok(largest)
+}
+
+/// Zero counts as one: plugins multiply the others all the same.
+fn times(elements: u64, dim: &str) -> Option<u64> {
+    let product = dim.parse::<u64>().ok()?.max(1).checked_mul(elements)?;
+    (product <= MOST_ELEMENTS).then_some(product)
+}
+
+/// Whether the dims of a type, as `4x8xf32`, make no more elements than can be;
+/// `elements` is what the unknown ones make.
+fn is_small_enough(dims: &str, mut elements: u64) -> bool {
+    let mut rest = dims;
     loop {
-        rest = rest.trim_ascii_start();
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (number, behind) = rest.split_at(digits);
-        let behind = behind.trim_ascii_start();
         let behind = if digits == 0 { behind.strip_prefix('?').unwrap_or(behind) } else { behind };
         if digits > 0 {
-            let product = number.parse::<u64>().ok().and_then(|dim| elements.checked_mul(dim.max(1)));
-            match product {
-                Some(product) if product <= MOST_ELEMENTS => elements = product,
-                _ => return false,
+            match times(elements, number) {
+                Some(product) => elements = product,
+                None => return false,
             }
         }
         match behind.strip_prefix('x') {
@@ -55,27 +103,48 @@ mod tests {
 
     #[test]
     fn sizes() {
-        for fine in
-            ["f32>", "4xf32>", "2x3xcomplex<f64>>", "0x4xi8>", "?x4xf32>", "576460752303423488xi8>", "", "4x"]
-        {
-            assert!(is_small_enough(fine), "{fine}");
+        for fine in [
+            "tensor<f32>",
+            "tensor<4xf32>",
+            "tensor<2x3xcomplex<f64>>",
+            "tensor<0x4xi8>",
+            "tensor<?x4xf32>",
+            "tensor<*xf32>",
+            "tensor<288230376151711744xi8>",
+            "tensor<",
+            "tensor<4x",
+            "tensor 4611686018427387904",
+            "\"tensor<4611686018427387904xf32>\"",
+            "// tensor<4611686018427387904xf32>",
+            "dense<4611686018427387904> : tensor<i64>",
+            "tensor<?xf32, #stablehlo.bounds<288230376151711744>>",
+        ] {
+            assert!(check_sizes(fine).is_ok(), "{fine}");
         }
         for huge in [
-            "4611686018427387904xf32>",
-            "4294967296x4294967296xf32>",
-            "9223372036854775807x0xf32>",
-            "?x9223372036854775807xi8>",
-            "99999999999999999999999xi8>",
-            "4294967296 x 4294967296 x f32>",
+            "tensor<4611686018427387904xf32>",
+            "tensor<576460752303423488xi8>",
+            "tensor<4294967296x4294967296xf32>",
+            "tensor<9223372036854775807x0xf32>",
+            "tensor<?x9223372036854775807xi8>",
+            "tensor<99999999999999999999999xi8>",
+            "tensor <4611686018427387904xf32>",
+            "tensor<\n// c\n4611686018427387904xf32>",
+            "tensor<4294967296 x // c\n 4294967296\nx f32>",
+            "vector<[4611686018427387904]xf32>",
+            "tensor<4xf32> tensor<4611686018427387904xcomplex<f32>>",
+            "!t = tensor<4611686018427387904x!e>",
+            "tensor<?xf32, #stablehlo.bounds<4611686018427387904>>",
+            "#b = #stablehlo<bounds<4294967296, ?>> tensor<?x4294967296xf32, #b>",
+            "tensor<?x?xf32, #mhlo.type_extensions<bounds = [4294967296, 4294967296]>>",
         ] {
-            assert!(!is_small_enough(huge), "{huge}");
+            assert!(check_sizes(huge).is_err(), "{huge}");
         }
     }
 
     #[test]
-    fn every_type_of_a_text_counts() {
-        assert!(check_sizes("module { func.func @main(%a: tensor<4xf32>) -> tensor<8xf32>").is_ok());
-        let error = check_sizes("tensor<4xf32> tensor<4294967296x4294967296xf32>").unwrap_err();
+    fn the_type_is_named() {
+        let error = check_sizes("tensor<4xf32> tensor <4294967296 x4294967296xf32>").unwrap_err();
         assert!(error.message().contains("tensor<4294967296x4294967296xf32>"));
     }
 }

@@ -1,7 +1,8 @@
-//! Bounds how deep the brackets of a program text nest.
+//! Bounds how deep the brackets of a program text nest, and refuses a dialect.
 //!
 //! Plugins parse by recursion and overflow the stack on deep nesting.
 
+use super::lexer::{Lexer, Token};
 use crate::error::{Code, Error, Origin, Result};
 
 /// Real plugins overflow a stack of 2 MiB at about 350 brackets of the kind that
@@ -10,7 +11,7 @@ const DEEPEST: usize = 256;
 
 /// Whether the text nests no deeper than plugins can parse.
 pub fn check_nesting(text: &str) -> Result<()> {
-    let depth = deepest(text.as_bytes());
+    let depth = deepest(text);
     if depth <= DEEPEST {
         return Ok(());
     }
@@ -19,36 +20,37 @@ pub fn check_nesting(text: &str) -> Result<()> {
         .hint("move inner regions into functions of their own, or give the program as bytecode"))
 }
 
-fn deepest(text: &[u8]) -> usize {
+/// Refuses the text of VHLO, the form of StableHLO in portable artifacts. It is for the
+/// eyes of compiler writers, and names functions and types in its own way.
+pub fn check_dialect(text: &str) -> Result<()> {
+    let mut tokens = Lexer::new(text).peekable();
+    while let Some(token) = tokens.next() {
+        let is_vhlo = match &token {
+            Token::Word(name) | Token::Attribute(name) => name.starts_with("vhlo."),
+            Token::Text(name) => name.starts_with("vhlo.") && tokens.peek() == Some(&Token::Open(b'(')),
+            _ => false,
+        };
+        if is_vhlo {
+            return Err(Error::invalid_argument("the program is VHLO text")
+                .hint("give it as StableHLO text, or as the portable artifact that it is the text of"));
+        }
+    }
+    Ok(())
+}
+
+fn deepest(text: &str) -> usize {
     let (mut depth, mut deepest) = (0usize, 0);
-    let mut at = 0;
-    while at < text.len() {
-        match text[at] {
-            b'"' => at = end_of_string(text, at),
-            b'/' if text.get(at + 1) == Some(&b'/') => {
-                at += memchr::memchr(b'\n', &text[at..]).unwrap_or(text.len() - at);
-            }
-            b'-' if text.get(at + 1) == Some(&b'>') => at += 1, // an arrow closes nothing
-            b'(' | b'[' | b'{' | b'<' => {
+    for token in Lexer::new(text) {
+        match token {
+            Token::Open(_) => {
                 depth += 1;
                 deepest = deepest.max(depth);
             }
-            b')' | b']' | b'}' | b'>' => depth = depth.saturating_sub(1),
+            Token::Close(_) => depth = depth.saturating_sub(1),
             _ => {}
         }
-        at += 1;
     }
     deepest
-}
-
-/// Where the string that begins at `at` ends: its closing quote, or the line's end
-/// when it has none.
-fn end_of_string(text: &[u8], at: usize) -> usize {
-    let mut end = at + 1;
-    while end < text.len() && text[end] != b'"' && text[end] != b'\n' {
-        end += if text[end] == b'\\' { 2 } else { 1 };
-    }
-    end
 }
 
 #[cfg(test)]
@@ -66,7 +68,22 @@ mod tests {
             (")))) (", 1),
             ("\"open ((\n {", 1),
         ] {
-            assert_eq!(deepest(text.as_bytes()), depth, "{text}");
+            assert_eq!(deepest(text), depth, "{text}");
+        }
+    }
+
+    #[test]
+    fn vhlo_is_told_by_its_names() {
+        for vhlo in [
+            "\"vhlo.func_v1\"() ",
+            "tensor<4x!vhlo.f32_v1>",
+            "#vhlo.string_v1<\"a\">",
+            "\"vhlo.call\\5Fv1\" (",
+        ] {
+            assert!(check_dialect(vhlo).is_err(), "{vhlo}");
+        }
+        for other in ["\"vhlo.a\"", "module @vhlo.m // vhlo.x", "stablehlo.add"] {
+            assert!(check_dialect(other).is_ok(), "{other}");
         }
     }
 

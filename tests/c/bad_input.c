@@ -184,6 +184,86 @@ static void huge_types_are_refused(void)
     }
 }
 
+/* The same types, written so that a search for the usual spelling would miss them. */
+static void huge_types_are_refused_however_written(void)
+{
+#define HUGE_DIM "4611686018427387904"
+    static const char *const texts[] = {
+        "func.func @main(%a: tensor <" HUGE_DIM "xf32>) { return }",
+        "func.func @main(%a: tensor<\n// c\n" HUGE_DIM "xf32>) { return }",
+        "func.func @main(%a: tensor<" HUGE_DIM " // c\n xf32>) { return }",
+        "func.func @main(%a: tensor<" HUGE_DIM "xcomplex<f32>>) { return }",
+        "func.func @main(%a: tensor<576460752303423488xcomplex<f64>>) { return }",
+        "!t = tensor <" HUGE_DIM "xf32>\nfunc.func @main(%a: !t) { return }",
+        "!e = f32\nfunc.func @main(%a: tensor<" HUGE_DIM "x!e>) { return }",
+        "func.func @main(%a: tuple<tensor <" HUGE_DIM "xf32>>) { return }",
+        "func.func @main(%a: vector<" HUGE_DIM "xf32>) { return }",
+        "func.func @main(%a: vector<[" HUGE_DIM "]xf32>) { return }",
+        "func.func @main(%a: tensor<?x" HUGE_DIM "xf32>) { return }",
+        "func.func @main(%a: tensor<?xf32, #stablehlo.bounds<" HUGE_DIM ">>) { return }",
+        "#b = #stablehlo<bounds<?, 4294967296>>\n"
+        "func.func @main(%a: tensor<4294967296x?xf32, #b>) { return }",
+        "func.func @main(%a: tensor<?x?xf32, #mhlo.type_extensions<bounds = [4294967296, 4294967296]>>) { return }",
+        "\"builtin.module\"() ({ \"vhlo.func_v1\"() <{function_type = "
+        "#vhlo.type_v1<!vhlo.func_v1<(!vhlo.tensor_v1<" HUGE_DIM "x!vhlo.f32_v1>) -> ()>>}> ({}) : () -> () }) "
+        ": () -> ()",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!refused(texts[i], strlen(texts[i])))
+            printf("that was: %s\n", texts[i]);
+        CHECK(alive());
+    }
+#undef HUGE_DIM
+}
+
+/* Plugins follow calls by recursion, to nowhere and for ever. */
+static void calls_without_an_end_are_refused(void)
+{
+#define T "tensor<4xf32>"
+#define MAIN "func.func @main(%a: " T ") -> " T " { "
+#define END " : (" T ") -> " T " return %0 : " T " } "
+    static const char *const texts[] = {
+        MAIN "%0 = call @main(%a)" END,
+        MAIN "%0 = func.call @\"ma\\69n\"(%a)" END,
+        MAIN "%0 = \"func.call\"(%a) {callee = @main}" END,
+        "#f = @main\n" MAIN "%0 = \"func.call\"(%a) {callee = #f}" END,
+        MAIN "%0 = call @b(%a)" END "func.func private @b(%a: " T ") -> " T " { %0 = call @c(%a)" END
+             "func.func private @c(%a: " T ") -> " T " { %0 = call @b(%a)" END,
+        MAIN "%0 = stablehlo.composite \"x.y\" %a {decomposition = @main}" END,
+        MAIN "%0 = stablehlo.custom_call @f(%a) {called_computations = [@main]}" END,
+        MAIN "%0 = stablehlo.custom_call @f(%a) {called_computations = [@missing]}" END,
+        MAIN "%f = func.constant @main : (" T ") -> " T " %0 = func.call_indirect %f(%a)" END,
+        "\"builtin.module\"() ({ \"func\\2Efunc\"() ({ ^bb0(%a: " T "): %0 = \"func.call\"(%a) "
+        "{\"callee\" = @main} : (" T ") -> " T " \"func.return\"(%0) : (" T ") -> () }) "
+        "{\"sym_name\" = \"main\", function_type = (" T ") -> " T "} : () -> () }) : () -> ()",
+        MAIN "%0 = call @g(%a)" END "func.func private @g(%a: " T ") -> " T,
+        "func.func private @main(%a: " T ") -> " T,
+    };
+    char *chain = malloc(1000 * 160 + 300);
+    size_t used = 0;
+
+    if (!chain)
+        abort();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!refused(texts[i], strlen(texts[i])))
+            printf("that was: %s\n", texts[i]);
+        CHECK(alive());
+    }
+    used += (size_t)sprintf(chain, "%s", MAIN "%0 = call @f0(%a)" END);
+    for (int i = 0; i < 999; i++)
+        used += (size_t)sprintf(chain + used, "func.func private @f%d(%%a: " T ") -> " T " { %%0 = call @f%d(%%a) : (" T ") -> " T
+                                " return %%0 : " T " }\n",
+                                i, i + 1);
+    used += (size_t)sprintf(chain + used, "func.func private @f999(%%a: " T ") -> " T " { return %%a : " T " }");
+    CHECK(refused(chain, used));
+    CHECK(alive());
+    free(chain);
+#undef T
+#undef MAIN
+#undef END
+}
+
 static void a_result_that_does_not_fit_is_an_error(void)
 {
     cyxla_executable *e = compiled("module { func.func public @main() -> tensor<1073741824x1024xf32> {\n"
@@ -269,6 +349,8 @@ int main(int argc, char **argv)
         RUN(truncated_bytecode_is_refused);
         RUN(bytecode_with_wrong_counts_is_refused);
         RUN(huge_types_are_refused);
+        RUN(huge_types_are_refused_however_written);
+        RUN(calls_without_an_end_are_refused);
         RUN(a_result_that_does_not_fit_is_an_error);
         RUN(running_out_of_memory_is_an_error);
         RUN(huge_empty_arrays);
