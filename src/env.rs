@@ -1,7 +1,8 @@
 //! The environment variables that the library reads, all of them, in one place.
 //!
 //! In a privileged process (setuid, setgid, file capabilities) every one reads
-//! as unset: otherwise whoever starts the process could make it load code.
+//! as unset: otherwise whoever starts the process could make it load code. The one that
+//! plugins read is looked at all the same.
 
 use std::ffi::OsString;
 
@@ -53,6 +54,12 @@ pub fn is_privileged() -> bool {
 /// The value of a variable; unset, empty and privileged all read as `None`.
 pub fn value(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty() && !is_privileged())
+}
+
+/// The value of a variable that the plugin reads by itself, in a privileged process
+/// too; unset and empty read as `None`.
+pub fn seen_by_plugin(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// The value of a variable that has to be UTF-8 text.

@@ -180,6 +180,23 @@ fn check_failure(row: &Row, path: &Path, code: Code, parts: &[&str]) {
     assert!(!runtime::is_initialized());
 }
 
+/// The variable makes the library read the file, which must not come first.
+#[test]
+fn flags_change_no_outcome() {
+    const FLAGS: (&str, &str) = ("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false");
+    support::isolated("flags_change_no_outcome", &[FLAGS], || {
+        let tree = Tree::new();
+        for row in rows() {
+            if let Fails(code, parts) = row.outcome {
+                check_failure(&row, &tree.path_of(&row), code, parts);
+            }
+        }
+        let endless = runtime::initialize(Some(Path::new("/dev/zero")), Some("cpu"), None);
+        assert_eq!(endless.expect_err("it is no file").code(), Code::InvalidArgument);
+        add_on_real_plugin();
+    });
+}
+
 /// How many different files are mapped into this process from the plugin's path.
 fn mapped_plugins() -> usize {
     let plugin = fs::canonicalize(real_plugin()).unwrap();

@@ -52,6 +52,7 @@ impl Plugin {
         let path = path::absolute(path)?;
         let load = || {
             elf::check(&path)?;
+            xla_flags::check(&path)?;
             let preload = preload::is_for_cuda(platform, &path).then(|| preload::cuda(&path, &folders()));
             let attach = |error| preload.iter().fold(error, |error, report| report.attach(error));
             let api = table(&path).map_err(attach)?;

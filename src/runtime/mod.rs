@@ -25,7 +25,7 @@ use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
 use crate::pjrt::{Client, Device, presence};
 use crate::platform::check_name;
-use crate::plugin::{Plugin, xla_flags};
+use crate::plugin::Plugin;
 
 /// The runtime: made once, never destroyed, since the plugin's threads live on.
 pub struct Runtime {
@@ -180,7 +180,6 @@ fn load(
         // Before anything is loaded: a wrong value needs no plugin to be wrong.
         known_options::checked(declared, options)?;
     }
-    xla_flags::check(path)?;
     let plugin = Plugin::load(path, declared, folders)?;
     let with_path = |error: Error| error.with("plugin.path", plugin.path.to_string_lossy());
     let platform = match declared.filter(|&declared| declared != "gpu") {

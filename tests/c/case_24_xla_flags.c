@@ -39,6 +39,20 @@ static void fatal_values_are_refused(void)
         "XLA_FLAGS=--xla_force_host_platform_device_count=abc",
         "XLA_FLAGS=--xla_force_host_platform_device_count",
         "XLA_FLAGS=--xla_cpu_multi_thread_eigen=maybe",
+        "XLA_FLAGS=--xla_cpu_multi_thread_eigen=",
+        "XLA_FLAGS=--xla_hlo_profile=maybe",
+        "XLA_FLAGS=--xla_llvm_disable_expensive_passes=maybe",
+        "XLA_FLAGS=--xla_cpu_enable_xprof_traceme=x",
+        "XLA_FLAGS=--xla_cpu_prefer_vector_width=abc",
+        "XLA_FLAGS=--xla_cpu_prefer_vector_width=99999999999",
+        "XLA_FLAGS=--xla_cpu_prefer_vector_width",
+        "XLA_FLAGS=--xla_dump_to",
+        "XLA_FLAGS=--xla_dump_hlo_pass_re",
+        "XLA_FLAGS=--xla_backend_extra_options",
+        "XLA_FLAGS=--cpu=1", /* names of other things in the library */
+        "XLA_FLAGS=--main=1",
+        "XLA_FLAGS=--xla_cpu=1",
+        "XLA_FLAGS=/dev/zero",
         "XLA_FLAGS=   ",
         "XLA_FLAGS=\t\n",
         "XLA_FLAGS=/no/such/file",
@@ -67,6 +81,8 @@ static void other_values_are_not(void)
         "XLA_FLAGS=--xla_gpu_autotune_level=0",
         "XLA_FLAGS=--xla_force_host_platform_device_count=2",
         "XLA_FLAGS=--xla_gpu_autotune_level=0 stray --xla_no_such_flag", /* read up to what is no flag */
+        "XLA_FLAGS=--xla_cpu_multi_thread_eigen --xla_llvm_disable_expensive_passes=TRUE",
+        "XLA_FLAGS=--xla_cpu_prefer_vector_width=128",
         "XLA_FLAGS= --xla_gpu_autotune_level=0   --xla_cpu_multi_thread_eigen=false ",
     };
 

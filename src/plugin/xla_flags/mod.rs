@@ -3,6 +3,8 @@
 //! XLA ends the whole process when the variable is malformed, names a file that
 //! cannot be read, or holds a flag that it does not know.
 
+mod kinds;
+
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
@@ -10,12 +12,13 @@ use std::path::Path;
 
 use memchr::memmem::Finder;
 
+use self::kinds::Kind;
 use crate::env;
 use crate::error::{Code, Error, Origin, Result};
 
 /// Refuses a value that would make the plugin at `path` end the process.
 pub fn check(path: &Path) -> Result<()> {
-    let Some(value) = env::value(env::XLA_FLAGS) else { return Ok(()) };
+    let Some(value) = env::seen_by_plugin(env::XLA_FLAGS) else { return Ok(()) };
     let Some(value) = value.to_str() else {
         return refuse(format!("it is not UTF-8: {value:?}"));
     };
@@ -50,10 +53,23 @@ fn flag_names(value: &str) -> std::result::Result<BTreeSet<String>, String> {
     if shown.starts_with('-') {
         return names_in(value);
     }
-    let text = std::fs::read_to_string(value).map_err(|error| {
-        format!("'{shown}' does not begin with '--', which makes it a file name, and the file cannot be read: {error}")
+    let text = read(value).map_err(|reason| {
+        format!("'{shown}' does not begin with '--', which makes it a file name, and the file cannot be read: {reason}")
     })?;
     names_in(&text)
+}
+
+/// Reads a file of flags. Anything but a regular file could block or never end.
+fn read(path: &str) -> std::result::Result<String, String> {
+    const MOST: u64 = 1 << 20;
+    let found = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !found.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(MOST + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > MOST { Err("it is larger than 1 MiB".into()) } else { Ok(text) }
 }
 
 fn names_in(text: &str) -> std::result::Result<BTreeSet<String>, String> {
@@ -68,49 +84,30 @@ fn names_in(text: &str) -> std::result::Result<BTreeSet<String>, String> {
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(format!("'{word}' is no flag of the form --name=value"));
         }
+        if !name.starts_with("xla_") {
+            return Err(format!("--{name} is no flag: all of them begin with --xla_"));
+        }
         check_value(name, value)?;
         names.insert(name.to_owned());
     }
     Ok(names)
 }
 
-/// Flags that people set, whose value has to be an integer. A plugin does not tell the
-/// types of its flags before it ends the process, so this cannot be complete.
-const INTEGERS: [&str; 7] = [
-    "xla_backend_optimization_level",
-    "xla_cpu_parallel_codegen_split_count",
-    "xla_dump_max_hlo_modules",
-    "xla_force_host_platform_device_count",
-    "xla_gpu_autotune_level",
-    "xla_gpu_force_compilation_parallelism",
-    "xla_gpu_graph_min_graph_size",
-];
-/// The same for true or false.
-const BOOLS: [&str; 12] = [
-    "xla_cpu_enable_fast_math",
-    "xla_cpu_enable_fast_min_max",
-    "xla_cpu_fast_math_honor_division",
-    "xla_cpu_fast_math_honor_infs",
-    "xla_cpu_fast_math_honor_nans",
-    "xla_cpu_multi_thread_eigen",
-    "xla_cpu_use_thunk_runtime",
-    "xla_dump_hlo_as_proto",
-    "xla_dump_hlo_as_text",
-    "xla_gpu_deterministic_ops",
-    "xla_gpu_enable_latency_hiding_scheduler",
-    "xla_gpu_enable_triton_gemm",
-];
-
+/// A flag of unknown kind, of a newer plugin perhaps, may take any value; without one,
+/// only true or false flags are fine.
 fn check_value(name: &str, value: Option<&str>) -> std::result::Result<(), String> {
-    let is_bool = |value| matches!(value, "true" | "True" | "1" | "false" | "False" | "0");
-    let shown = value.unwrap_or("nothing");
-    if INTEGERS.contains(&name) && value.is_none_or(|value| value.parse::<i32>().is_err()) {
-        return Err(format!("--{name} takes an integer, not '{shown}'"));
-    }
-    if BOOLS.contains(&name) && !value.is_none_or(is_bool) {
-        return Err(format!("--{name} takes true or false, not '{shown}'"));
-    }
-    Ok(())
+    let fits = |good: fn(&str) -> bool| value.is_some_and(good);
+    let is_bool = |value: &str| matches!(&*value.to_ascii_lowercase(), "true" | "1" | "false" | "0");
+    let (fits, wanted) = match kinds::of(name) {
+        Some(Kind::Bool) => (value.is_none_or(is_bool), "true or false"),
+        Some(Kind::Int32) => (fits(|value| value.parse::<i32>().is_ok()), "an integer"),
+        Some(Kind::Int64) => (fits(|value| value.parse::<i64>().is_ok()), "an integer"),
+        Some(Kind::Float) => (fits(|value| value.parse::<f64>().is_ok()), "a number"),
+        Some(Kind::Text) | None => (value.is_some(), "a value"),
+        Some(Kind::NoFlag) => return Err(format!("--{name} is no flag")),
+    };
+    let shown = value.map_or("nothing".into(), |value| format!("'{value}'"));
+    if fits { Ok(()) } else { Err(format!("--{name} takes {wanted}, not {shown}")) }
 }
 
 /// Words divided by white space, which a value in quotes may hold.
@@ -171,9 +168,9 @@ mod tests {
     #[test]
     fn good_values() {
         assert_eq!(names("").unwrap(), [""; 0]);
-        assert_eq!(names("--a=1  --b").unwrap(), ["a", "b"]);
-        assert_eq!(names(" --a='x --y' --c=\"1 2\"").unwrap(), ["a", "c"]);
-        assert_eq!(names("--a stop --b").unwrap(), ["a"]);
+        assert_eq!(names("--xla_a=1  --xla_hlo_profile").unwrap(), ["xla_a", "xla_hlo_profile"]);
+        assert_eq!(names(" --xla_a='x --y' --xla_c=\"1 2\"").unwrap(), ["xla_a", "xla_c"]);
+        assert_eq!(names("--xla_a= stop --b").unwrap(), ["xla_a"]);
         assert_eq!(names("--xla_gpu_autotune_level=-1").unwrap().len(), 1);
         assert_eq!(names("--xla_cpu_multi_thread_eigen --xla_dump_hlo_as_text=False").unwrap().len(), 2);
     }
@@ -186,15 +183,36 @@ mod tests {
             ("xla_dump_to=/tmp", "cannot be read"),
             ("-a=1", "no flag"),
             ("--=1", "no flag"),
-            ("--a --b-c", "no flag"),
+            ("--xla_a=1 --xla_b-c", "no flag"),
+            ("--cpu=1", "begin with --xla_"),
+            ("--xla_cpu=1", "--xla_cpu is no flag"),
+            ("--xla_dump_to", "takes a value, not nothing"),
+            ("--xla_unknown", "takes a value, not nothing"),
+            ("--xla_cpu_prefer_vector_width=abc", "an integer"),
+            ("--xla_cpu_prefer_vector_width=99999999999", "an integer"),
+            ("--xla_gpu_autotune_gemm_rtol=", "a number"),
+            ("--xla_hlo_profile=maybe", "true or false"),
+            ("/dev/zero", "not a regular file"),
             ("--xla_force_host_platform_device_count=abc", "an integer, not 'abc'"),
-            ("--xla_force_host_platform_device_count", "an integer"),
+            ("--xla_force_host_platform_device_count", "an integer, not nothing"),
             ("--xla_cpu_multi_thread_eigen=maybe", "true or false, not 'maybe'"),
             ("--xla_cpu_multi_thread_eigen=", "true or false"),
         ] {
             let reason = names(value).unwrap_err();
             assert!(reason.contains(part), "{value}: {reason}");
         }
+    }
+
+    #[test]
+    fn files_have_a_limit() {
+        let path = std::env::temp_dir().join(format!("cyxla-flags-{}", std::process::id()));
+        let value = path.to_str().unwrap();
+        std::fs::write(&path, "--xla_dump_to=/tmp").unwrap();
+        assert_eq!(names(value).unwrap(), ["xla_dump_to"]);
+        std::fs::write(&path, " ".repeat((1 << 20) + 1)).unwrap();
+        let error = names(value).unwrap_err();
+        std::fs::remove_file(&path).unwrap();
+        assert!(error.contains("larger than 1 MiB"), "{error}");
     }
 
     #[test]
