@@ -776,7 +776,10 @@ cyxla_format cyxla_program_format(const cyxla_program *program);
 /// Makes the default runtime for the program's platform if there is none. A program
 /// that was lowered for another platform than the runtime's is refused, and so is one
 /// that one device cannot run by itself (collectives, infeed, tokens, dynamic shapes):
-/// plugins would hang or end the process.
+/// plugins would hang or end the process. The sizes of types, the nesting and the calls
+/// of a program in text are checked first, those of MLIR bytecode are not: a plugin can
+/// end the process on a malformed program, so compile programs from others in a process
+/// of their own.
 ///
 /// @param program  a program.
 /// @param options  compile options, or NULL. Known: "device" (int, a device's position, default 0).
@@ -982,7 +985,8 @@ cyxla_error *cyxla_buffer_from_host(size_t device,
 /// array is copied and released at once, possibly before this returns. The memory has
 /// to stay, and stay unchanged, until `release` is called. After an error `release` is
 /// not called, nor in a forked child or while the process ends. `release` may run
-/// inside cyxla_buffer_free and cyxla_execute, and may itself call the library.
+/// inside cyxla_buffer_free and cyxla_execute or on a thread of the plugin. It may free
+/// and make buffers, but must not wait for a program or run one.
 ///
 /// @param device       position of the device.
 /// @param dtype        element type.

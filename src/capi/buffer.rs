@@ -90,7 +90,8 @@ pub unsafe extern "C" fn cyxla_buffer_from_host(
 /// array is copied and released at once, possibly before this returns. The memory has
 /// to stay, and stay unchanged, until `release` is called. After an error `release` is
 /// not called, nor in a forked child or while the process ends. `release` may run
-/// inside cyxla_buffer_free and cyxla_execute, and may itself call the library.
+/// inside cyxla_buffer_free and cyxla_execute or on a thread of the plugin. It may free
+/// and make buffers, but must not wait for a program or run one.
 ///
 /// @param device       position of the device.
 /// @param dtype        element type.

@@ -65,7 +65,10 @@ unsafe fn output<'a>(executable: *const cyxla_executable, index: usize) -> Optio
 /// Makes the default runtime for the program's platform if there is none. A program
 /// that was lowered for another platform than the runtime's is refused, and so is one
 /// that one device cannot run by itself (collectives, infeed, tokens, dynamic shapes):
-/// plugins would hang or end the process.
+/// plugins would hang or end the process. The sizes of types, the nesting and the calls
+/// of a program in text are checked first, those of MLIR bytecode are not: a plugin can
+/// end the process on a malformed program, so compile programs from others in a process
+/// of their own.
 ///
 /// @param program  a program.
 /// @param options  compile options, or NULL. Known: "device" (int, a device's position, default 0).

@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 use super::error::cyxla_error;
+use super::host_state::HostState;
 use crate::error::{Error, Result};
+use crate::thread;
 
 thread_local! {
     /// How many guards this thread is in; the panic hook keeps silent inside one.
@@ -18,7 +20,10 @@ thread_local! {
 /// Runs the body of a function that returns an error object: NULL, or what went
 /// wrong with the function's name in it.
 pub(super) fn guard(function: &'static str, body: impl FnOnce() -> Result<()>) -> *mut cyxla_error {
-    let error = match caught(body) {
+    let shield = HostState::shield();
+    let outcome = caught(body);
+    drop(shield);
+    let error = match outcome {
         Ok(Ok(())) => return std::ptr::null_mut(),
         Ok(Err(error)) => error,
         Err(panic) => Error::internal(format!("libcyxla has a fault: {panic}"))
@@ -40,6 +45,9 @@ fn caught<T>(body: impl FnOnce() -> T) -> std::result::Result<T, String> {
         // panics go to its own hook.
         let others = take_hook();
         set_hook(Box::new(move |info| {
+            if std::thread::current().name() == Some(thread::NAME) {
+                return; // whoever waits for the library's thread gets the panic
+            }
             if DEPTH.get() == 0 {
                 return others(info);
             }

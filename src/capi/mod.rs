@@ -20,4 +20,5 @@ pub mod runtime;
 pub mod version;
 
 mod guard;
+mod host_state;
 mod pointer;

@@ -76,6 +76,8 @@ pub struct Computation {
 pub struct Instruction {
     #[prost(string, tag = "2")]
     pub opcode: String,
+    #[prost(message, optional, tag = "3")]
+    pub shape: Option<Shape>,
     #[prost(message, optional, tag = "7")]
     pub metadata: Option<OpMetadata>,
     #[prost(int64, tag = "9")]
@@ -86,6 +88,10 @@ pub struct Instruction {
     /// From which device to which a collective sends.
     #[prost(message, repeated, tag = "52")]
     pub source_target_pairs: Vec<SourceTarget>,
+    #[prost(int64, tag = "35")]
+    pub id: i64,
+    #[prost(int64, repeated, tag = "36")]
+    pub operand_ids: Vec<i64>,
     /// The groups as newer writers put them.
     #[prost(message, optional, tag = "87")]
     pub collective_device_list: Option<CollectiveDeviceList>,
@@ -120,8 +126,9 @@ pub struct CollectiveDeviceList {
 /// Where an operation comes from; of a parameter, its name in the user's program.
 #[derive(Clone, PartialEq, Message)]
 pub struct OpMetadata {
-    #[prost(string, tag = "2")]
-    pub op_name: String,
+    /// Bytes, since a location of the user's program need not be UTF-8.
+    #[prost(bytes = "vec", tag = "2")]
+    pub op_name: Vec<u8>,
 }
 
 /// The types of a program's parameters and result.

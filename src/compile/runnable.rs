@@ -5,15 +5,17 @@
 //! infeed waits for ever, and one that talks to devices which do not exist aborts
 //! or returns its own input as if it were everybody's sum.
 
-use super::proto::{HloModule, Instruction};
+use super::proto::{Computation, HloModule, Instruction};
 use crate::error::{Code, Error, Origin, Result};
 
 const HOST_TRANSFERS: [&str; 6] = ["infeed", "outfeed", "send", "send-done", "recv", "recv-done"];
 
 /// Whether the program can run alone on one device.
 pub fn check(module: &HloModule) -> Result<()> {
-    let instructions = module.computations.iter().flat_map(|computation| &computation.instructions);
-    for instruction in instructions {
+    let all = module.computations.iter().flat_map(|computation| {
+        computation.instructions.iter().map(move |instruction| (computation, instruction))
+    });
+    for (computation, instruction) in all {
         let opcode = instruction.opcode.as_str();
         if HOST_TRANSFERS.contains(&opcode) {
             let message = format!(
@@ -23,7 +25,7 @@ pub fn check(module: &HloModule) -> Result<()> {
                 "make what it exchanges arguments and results; in JAX, remove host callbacks and infeeds",
             ));
         }
-        if needs_other_devices(instruction) {
+        if needs_other_devices(instruction) || changes_size(instruction, computation) {
             let message = format!(
                 "the program is written for several devices (its {opcode} names devices beside the first), and was compiled for one"
             );
@@ -32,6 +34,25 @@ pub fn check(module: &HloModule) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a collective gives more or less than it takes, as it only does among
+/// several devices. Alone it leaves what is missing as it was in memory.
+fn changes_size(instruction: &Instruction, computation: &Computation) -> bool {
+    const RESIZING: [&str; 3] = ["all-gather", "reduce-scatter", "all-to-all"];
+    if !RESIZING.contains(&instruction.opcode.as_str()) {
+        return false;
+    }
+    let dims = |instruction: &Instruction| {
+        let shape = instruction.shape.clone().unwrap_or_default();
+        let parts = if shape.tuple_shapes.is_empty() { vec![shape] } else { shape.tuple_shapes };
+        parts.into_iter().map(|part| part.dimensions).collect::<Vec<_>>()
+    };
+    let taken = instruction
+        .operand_ids
+        .iter()
+        .flat_map(|id| computation.instructions.iter().filter(move |one| one.id == *id).flat_map(dims));
+    taken.collect::<Vec<_>>() != dims(instruction)
 }
 
 /// Whether an instruction names a device other than number 0.
@@ -48,12 +69,31 @@ fn needs_other_devices(instruction: &Instruction) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::proto::{CollectiveDeviceList, Computation, ReplicaGroup, SourceTarget};
+    use crate::compile::proto::{CollectiveDeviceList, ReplicaGroup, Shape, SourceTarget};
 
     fn outcome(instruction: Instruction) -> std::result::Result<(), Code> {
         let computation = Computation { instructions: vec![instruction], id: 1 };
         check(&HloModule { computations: vec![computation], ..Default::default() })
             .map_err(|error| error.code())
+    }
+
+    fn array(id: i64, opcode: &str, operands: &[i64], dims: &[i64]) -> Instruction {
+        let shape = Some(Shape { element_type: 11, dimensions: dims.to_vec(), ..Default::default() });
+        Instruction { id, opcode: opcode.into(), operand_ids: operands.to_vec(), shape, ..Default::default() }
+    }
+
+    #[test]
+    fn a_collective_that_changes_the_size_needs_others() {
+        for opcode in ["all-gather", "reduce-scatter"] {
+            for (dims, expected) in [(&[4][..], Ok(())), (&[8], Err(Code::Unimplemented))] {
+                let instructions = vec![array(1, "parameter", &[], &[4]), array(2, opcode, &[1], dims)];
+                let module = HloModule {
+                    computations: vec![Computation { instructions, id: 1 }],
+                    ..Default::default()
+                };
+                assert_eq!(check(&module).map_err(|error| error.code()), expected, "{opcode} {dims:?}");
+            }
+        }
     }
 
     fn groups(ids: &[i64]) -> Vec<ReplicaGroup> {
@@ -68,7 +108,7 @@ mod tests {
         for host in ["infeed", "outfeed", "send", "recv"] {
             assert_eq!(outcome(opcode(host)), Err(Code::Unimplemented));
         }
-        let older = Instruction { replica_groups: groups(&[0, 1]), ..opcode("all-gather") };
+        let older = Instruction { replica_groups: groups(&[0, 1]), ..opcode("all-reduce") };
         let list = CollectiveDeviceList { replica_groups: groups(&[0, 1, 2, 3]), iota: None };
         let newer = Instruction { collective_device_list: Some(list), ..opcode("all-reduce") };
         let pairs = vec![SourceTarget { source: 0, target: 1 }];

@@ -99,12 +99,12 @@ impl Signature {
 fn name_inputs(module: &proto::HloModule, inputs: &mut [TensorSpec]) {
     let entry = module.computations.iter().find(|one| one.id == module.entry_computation_id);
     for instruction in entry.iter().flat_map(|entry| &entry.instructions) {
-        let name = instruction.metadata.as_ref().map_or("", |metadata| &metadata.op_name);
+        let name = instruction.metadata.as_ref().map_or(&[][..], |metadata| &metadata.op_name);
         if instruction.opcode == "parameter"
             && !name.is_empty()
             && let Some(input) = at(inputs, instruction.parameter_number)
         {
-            input.name = Some(name.to_owned());
+            input.name = Some(String::from_utf8_lossy(name).into_owned());
         }
     }
 }
@@ -184,7 +184,7 @@ mod tests {
         let parameter = |number, name: &str| proto::Instruction {
             opcode: "parameter".into(),
             parameter_number: number,
-            metadata: Some(proto::OpMetadata { op_name: name.into() }),
+            metadata: Some(proto::OpMetadata { op_name: name.as_bytes().to_vec() }),
             ..Default::default()
         };
         module.entry_computation_id = 5;

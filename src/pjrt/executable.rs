@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::{Api, Buffer, BufferRef, Event, call, list, owned_text, presence, sys};
 use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};
+use crate::memory;
 
 /// A compiled program that is ready to run.
 pub struct LoadedExecutable {
@@ -183,12 +184,12 @@ impl Executable<'_> {
         let mut args = sys::PJRT_Executable_OptimizedProgram_Args::new();
         args.executable = self.raw;
         args.program = &mut program;
-        let mut code = Vec::new();
+        let mut code;
         // SAFETY: the executable is alive. The first call tells the size, the
         // second fills memory of that size; the format's text is copied at once.
         unsafe {
             call!(self.loaded.api, PJRT_Executable_OptimizedProgram, &mut args)?;
-            code.resize(program.code_size, 0);
+            code = memory::zeroed(program.code_size)?;
             program.code = code.as_mut_ptr().cast::<c_char>();
             if !code.is_empty() {
                 call!(self.loaded.api, PJRT_Executable_OptimizedProgram, &mut args)?;

@@ -6,7 +6,8 @@
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
-use crate::error::{Code, Error, Origin, Result};
+use crate::error::Result;
+use crate::memory;
 
 /// Memory that a call reads. NULL only when its size is 0.
 #[derive(Clone, Copy)]
@@ -121,12 +122,8 @@ impl<'a> HostStrided<'a> {
 
     /// The elements in row-major order; `size` is how many bytes they are.
     pub fn gather(&self, size: usize) -> Result<Vec<u8>> {
-        let mut gathered = Vec::new();
         // A few bytes with strides of zero can stand for more than there is memory.
-        gathered.try_reserve_exact(size).map_err(|_| {
-            let message = format!("out of memory: a copy of the array takes {size} bytes");
-            Error::new(Code::ResourceExhausted, Origin::System, message)
-        })?;
+        let mut gathered = memory::room(size)?;
         if size > 0 {
             self.gather_from(0, 0, &mut gathered);
         }
@@ -204,6 +201,7 @@ impl HostView {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Code;
 
     fn gather(data: &[u16], start: usize, dims: &[i64], byte_strides: &[i64]) -> Vec<u16> {
         let address = data[start..].as_ptr().cast();

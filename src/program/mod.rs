@@ -5,6 +5,7 @@ mod bytecode;
 mod calls;
 mod detect;
 mod lexer;
+mod replicas;
 mod tensors;
 mod text;
 
@@ -13,6 +14,7 @@ use std::path::Path;
 pub use bytecode::written_by;
 
 use crate::error::{Code, Error, Origin, Result};
+use crate::memory;
 
 /// What the caller says that a program is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,12 +46,15 @@ impl Program {
 
     /// Copies a program from memory.
     pub fn from_bytes(bytes: &[u8], format: Format, platform: Option<&str>) -> Result<Program> {
-        Program::new(bytes.to_vec(), format, platform)
+        let mut code = memory::room(bytes.len() + 1)?;
+        code.extend_from_slice(bytes);
+        Program::new(code, format, platform)
     }
 
     fn new(mut code: Vec<u8>, format: Format, platform: Option<&str>) -> Result<Program> {
         let platforms = platform.map(crate::platform::check_name).transpose()?;
         detect::check(&code, format)?;
+        std::str::from_utf8(&code).map_or(Ok(()), replicas::check)?;
         // Plugins read text up to a NUL, whatever size they are told. Reserved
         // exactly: a program can be large, and pushing might double its memory.
         code.reserve_exact(1);

@@ -8,6 +8,7 @@ use super::run::{check_bools, copy_row_major};
 use super::{Runtime, runtime};
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Code, Error, Origin, Result};
+use crate::memory;
 use crate::pjrt::{self, ArraySpec, HostInput, HostOutput, HostStrided, HostView, Layout, presence};
 
 /// An array in the memory of a device. Its contents never change, but a program
@@ -234,7 +235,7 @@ impl Buffer {
         if self.is_row_major {
             return Ok(None);
         }
-        let mut bytes = vec![0; self.host_size];
+        let mut bytes = memory::zeroed(self.host_size)?;
         copy_row_major(contents, self.array_type(), &self.layout, &mut HostOutput::new(&mut bytes))?;
         let spec = ArraySpec { dtype: self.dtype, dims: &self.dims };
         let target = self.runtime.device(self.device)?;

@@ -26,6 +26,10 @@ const CPU_DEVICE_COUNT: &str = "cpu_device_count";
 /// Creates a client. `platform` decides the defaults; the caller's options, already
 /// checked, come over them.
 pub fn create(plugin: &Plugin, platform: &str, own_defaults: &Options, wanted: &Options) -> Result<Created> {
+    if wanted.get(PROBE).is_some() {
+        let message = format!("create option '{PROBE}' is the library's own");
+        return Err(Error::invalid_argument(message).parameter("options"));
+    }
     let mut options = known::defaults(platform);
     for (key, value) in own_defaults.iter().chain(wanted.iter()) {
         options.set(key, value.clone())?;

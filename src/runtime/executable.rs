@@ -10,6 +10,7 @@ use crate::options::Options;
 use crate::pjrt::{Buffer, Device, Layout, LoadedExecutable, Results};
 use crate::platform;
 use crate::program::{Program, written_by};
+use crate::thread;
 
 /// A compiled program. Immutable; clones are the same executable.
 #[derive(Clone)]
@@ -34,7 +35,7 @@ impl Executable {
         check_platform(program, &runtime.info.platform)?;
         let options = CompileOptions::new(options, runtime.devices.len())?;
         let serialized = CompileOptions::serialize(runtime.device(options.device)?.id);
-        let loaded = (runtime.client.compile(program.code(), "mlir", &serialized))
+        let loaded = thread::with_stack(|| runtime.client.compile(program.code(), "mlir", &serialized))
             .map_err(|error| explain(error, runtime, program))
             .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
         let (name, signature) = {

@@ -65,11 +65,26 @@ fn check_arguments(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
                 "argument {index} is on device {is}, but the program runs on device {runs}"
             ));
         }
-        let same = |(other, buffer): (usize, &&Buffer)| other != index && std::ptr::eq(*buffer, *input);
-        if spec.is_donated
-            && let Some(other) = inputs.iter().enumerate().position(same)
+    }
+    check_donated_once(executable, inputs)
+}
+
+/// An error if a buffer that is donated stands in the list again.
+fn check_donated_once(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
+    let specs = &executable.signature.inputs;
+    if !specs.iter().any(|spec| spec.is_donated) {
+        return Ok(());
+    }
+    let mut order: SmallVec<[usize; INLINE]> = (0..inputs.len()).collect();
+    order.sort_by_key(|&index| (std::ptr::from_ref::<Buffer>(inputs[index]), index));
+    for pair in order.windows(2) {
+        let (first, second) = (pair[0], pair[1]);
+        if std::ptr::eq(inputs[first], inputs[second])
+            && (specs[first].is_donated || specs[second].is_donated)
         {
-            return refuse(format!("argument {index} is donated and is the same buffer as argument {other}"));
+            let (donated, other) = if specs[first].is_donated { (first, second) } else { (second, first) };
+            let message = format!("argument {donated} is donated and is the same buffer as argument {other}");
+            return Err(Error::invalid_argument(message).parameter("inputs"));
         }
     }
     Ok(())

@@ -26,6 +26,7 @@ use crate::options::Options;
 use crate::pjrt::{Client, Device, presence};
 use crate::platform::check_name;
 use crate::plugin::Plugin;
+use crate::thread;
 
 /// The runtime: made once, never destroyed, since the plugin's threads live on.
 pub struct Runtime {
@@ -94,7 +95,7 @@ fn get_or_create(
     RUNTIME.get_or_try_init(|| {
         let _in_use = presence::use_in_this_process();
         let request = Request::new(path, platforms, options)?;
-        let created = create_runtime(request);
+        let created = thread::with_stack(|| create_runtime(request));
         match &created {
             // Options that the caller did not give are the variable's.
             Err(error) if options.is_none() && error.detail("parameter") == Some("options") => {

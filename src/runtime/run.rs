@@ -8,6 +8,7 @@ use super::relayout::to_row_major;
 use crate::compile::TensorSpec;
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::pjrt::{
     ArraySpec, BorrowedBuffer, Buffer, BufferRef, HostInput, HostOutput, INLINE, Layout, presence,
 };
@@ -129,7 +130,7 @@ pub(super) fn copy_row_major(
             }
         } else if let Some(bytes) = buffer.bytes(output.size())? {
             // By way of memory of ours: the output may be what `bytes` is a view of.
-            output.write(&to_row_major(bytes, dims, layout, dtype.host_size()));
+            output.write(&to_row_major(bytes, dims, layout, dtype.host_size())?);
             return Ok(());
         }
     }
@@ -140,8 +141,8 @@ pub(super) fn copy_row_major(
         return buffer.copy_to_host(output, Some(dims.len()));
     }
     // Some plugins ignore the order that is asked for; in their own they agree.
-    let mut bytes = vec![0; output.size()];
+    let mut bytes = memory::zeroed(output.size())?;
     buffer.copy_to_host(&mut HostOutput::new(&mut bytes), None)?;
-    output.write(&to_row_major(&bytes, dims, layout, dtype.host_size()));
+    output.write(&to_row_major(&bytes, dims, layout, dtype.host_size())?);
     Ok(())
 }
