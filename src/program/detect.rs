@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::{Format, bytecode, calls, tensors, text};
+use super::{Format, bytecode, calls, replicas, tensors, text};
 use crate::error::{Code, Error, Origin, Result};
 
 /// What a program's bytes look like.
@@ -77,6 +77,7 @@ fn check_text(code: &[u8]) -> Result<()> {
     text::check_nesting(text)?;
     text::check_dialect(text)?;
     tensors::check_sizes(text)?;
+    replicas::check_replicas(text)?;
     calls::check_calls(text)
 }
 

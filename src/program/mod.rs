@@ -54,7 +54,6 @@ impl Program {
     fn new(mut code: Vec<u8>, format: Format, platform: Option<&str>) -> Result<Program> {
         let platforms = platform.map(crate::platform::check_name).transpose()?;
         detect::check(&code, format)?;
-        std::str::from_utf8(&code).map_or(Ok(()), replicas::check)?;
         // Plugins read text up to a NUL, whatever size they are told. Reserved
         // exactly: a program can be large, and pushing might double its memory.
         code.reserve_exact(1);

@@ -3,20 +3,27 @@
 //! Compiled for one, its collectives would return each device's own part as if it
 //! were everybody's. Bytecode says it too, but in a form that only a plugin reads.
 
-use memchr::memmem;
-
+use super::lexer::{Lexer, Token};
 use crate::error::{Code, Error, Origin, Result};
 
+const ATTRIBUTE: &str = "mhlo.num_replicas";
+
 /// Whether a text is written for one replica, as far as it says.
-pub fn check(text: &str) -> Result<()> {
-    const ATTRIBUTE: &str = "mhlo.num_replicas";
-    for start in memmem::find_iter(text.as_bytes(), ATTRIBUTE) {
-        let behind = text[start + ATTRIBUTE.len()..].trim_start();
-        let value = behind.strip_prefix('=').unwrap_or("").trim_start();
-        let digits = value.len() - value.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        if value[..digits].parse::<u64>().is_ok_and(|count| count > 1) {
-            let message =
-                format!("the program is written for {} replicas; this version runs one", &value[..digits]);
+pub fn check_replicas(text: &str) -> Result<()> {
+    let mut tokens = Lexer::new(text);
+    while let Some(token) = tokens.next() {
+        let is_attribute = match &token {
+            Token::Word(name) => *name == ATTRIBUTE,
+            Token::Text(name) => name == ATTRIBUTE,
+            _ => false,
+        };
+        if !is_attribute || tokens.next() != Some(Token::Other("=")) {
+            continue;
+        }
+        if let Some(Token::Number(count)) = tokens.next()
+            && count.parse::<u64>() != Ok(1)
+        {
+            let message = format!("the program is written for {count} replicas; this version runs one");
             return Err(Error::new(Code::Unimplemented, Origin::Library, message)
                 .hint("export the program for one device"));
         }
@@ -30,12 +37,15 @@ mod tests {
 
     #[test]
     fn only_one_replica_passes() {
-        for fine in ["", "mhlo.num_replicas", "{mhlo.num_replicas = 1 : i32}", "mhlo.num_partitions = 8"] {
-            assert!(check(fine).is_ok(), "{fine}");
-        }
-        for several in ["mhlo.num_replicas = 8 : i32", "{mhlo.num_replicas=2}", "= 1 mhlo.num_replicas =\n 3"]
+        let one = "module attributes {mhlo.num_replicas = 1 : i32, mhlo.num_partitions = 8 : i32} {}";
+        for fine in ["", "mhlo.num_replicas", one, "// mhlo.num_replicas = 8\n", "\"mhlo.num_replicas = 8\""]
         {
-            assert_eq!(check(several).unwrap_err().code(), Code::Unimplemented, "{several}");
+            assert!(check_replicas(fine).is_ok(), "{fine}");
+        }
+        for several in
+            ["{mhlo.num_replicas = 8 : i32}", "{mhlo.num_replicas=2}", "{\"mhlo.num_replicas\" = 3 : i32}"]
+        {
+            assert_eq!(check_replicas(several).unwrap_err().code(), Code::Unimplemented, "{several}");
         }
     }
 }
