@@ -5,8 +5,9 @@
 use super::lexer::{Lexer, Token};
 use crate::error::{Error, Result};
 
-/// Elements of 16 bytes, the widest, then fit into a signed 64-bit size.
-const MOST_ELEMENTS: u64 = 1 << 58;
+/// More than any machine computes with in one array. Some plugins divide by zero on
+/// arrays of 512 GiB, and all end the process where a size is no 64-bit number.
+const MOST_ELEMENTS: u64 = 1 << 35;
 
 /// Whether every shaped type in the text has a size that plugins can compute.
 pub fn check_sizes(text: &str) -> Result<()> {
@@ -110,20 +111,20 @@ mod tests {
             "tensor<0x4xi8>",
             "tensor<?x4xf32>",
             "tensor<*xf32>",
-            "tensor<288230376151711744xi8>",
+            "tensor<34359738368xi8>",
             "tensor<",
             "tensor<4x",
             "tensor 4611686018427387904",
             "\"tensor<4611686018427387904xf32>\"",
             "// tensor<4611686018427387904xf32>",
             "dense<4611686018427387904> : tensor<i64>",
-            "tensor<?xf32, #stablehlo.bounds<288230376151711744>>",
+            "tensor<?xf32, #stablehlo.bounds<34359738368>>",
         ] {
             assert!(check_sizes(fine).is_ok(), "{fine}");
         }
         for huge in [
             "tensor<4611686018427387904xf32>",
-            "tensor<576460752303423488xi8>",
+            "tensor<34359738369xi8>",
             "tensor<4294967296x4294967296xf32>",
             "tensor<9223372036854775807x0xf32>",
             "tensor<?x9223372036854775807xi8>",
