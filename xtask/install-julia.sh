@@ -33,3 +33,8 @@ apt() {
 }
 apt update
 DEBIAN_FRONTEND=noninteractive apt install -y --no-install-recommends julia
+
+# Debian 12's libunwind crashes this Julia at the first exception of compiled
+# code. Julia looks for libraries in a folder of its own first.
+(cd "$work" && apt -o APT::Sandbox::User=root download libunwind8/bullseye && dpkg-deb -x libunwind8_*.deb unwind)
+cp -a "$work"/unwind/usr/lib/*/libunwind.so.8* "$(dirname "$(find /usr/lib -name libjulia.so.1)")/julia/"
