@@ -35,6 +35,9 @@ pub enum Command {
     Plugins(PluginsArgs),
     Doctor(DoctorArgs),
     Install(InstallArgs),
+    /// Runs a program in this process and prints one line; `run` runs it as a child
+    #[command(hide = true)]
+    Execute(RunArgs),
     /// Loads a plugin in this process and prints one line; `info` runs it as a child
     #[command(hide = true)]
     Load(LoadArgs),
@@ -54,6 +57,9 @@ byte; outputs.json says the true type. Inputs of such types are taken in the
 same form.";
 
 /// Compile a program, run it once, and print or save its outputs
+///
+/// The plugin works in a child process, so that one that crashes gives an error like
+/// any other.
 #[derive(ClapArgs, Debug)]
 #[command(after_help = RUN_HELP)]
 pub struct RunArgs {

@@ -40,15 +40,13 @@ use console::Console;
 /// Runs the command with the process's arguments.
 pub fn main() -> ExitCode {
     let args = Args::parse();
-    if matches!(args.command, Command::Run(_)) {
-        quiet::this_process();
-    }
     let mut console = match Console::take(args.json) {
         Ok(console) => console,
         Err(error) => return console::report_without_output(&error),
     };
     let outcome = match args.command {
         Command::Run(args) => commands::run::run(&args, &mut console),
+        Command::Execute(args) => commands::run::execute(&args, &mut console),
         Command::Info(args) => commands::info::info(&args, &mut console),
         Command::Plugins(args) => match &args.options {
             Some(platform) => commands::options::options(platform, &mut console),

@@ -20,10 +20,10 @@ const MOST_LINES: usize = 40;
 /// Prints an array's values, without a final newline.
 pub fn text(dtype: DType, dims: &[i64], bytes: &[u8]) -> String {
     let dims: Vec<usize> = dims.iter().map(|dim| usize::try_from(*dim).unwrap_or(0)).collect();
-    let count: usize = dims.iter().product();
-    if count == 0 {
+    if dims.contains(&0) {
         return "[]".to_owned();
     }
+    let count: usize = dims.iter().product();
     let large = count > LARGE;
     let shown = shown_indices(&dims, large);
     let elements: Option<Vec<Element>> =
@@ -41,10 +41,13 @@ pub fn text(dtype: DType, dims: &[i64], bytes: &[u8]) -> String {
 /// Complex numbers are pairs, and what JSON lacks (NaN, infinities) is text.
 pub fn json(dtype: DType, dims: &[i64], bytes: &[u8]) -> Option<Value> {
     let dims: Vec<usize> = dims.iter().map(|dim| usize::try_from(*dim).unwrap_or(0)).collect();
-    let count: usize = dims.iter().product();
-    if count > LARGE_IN_JSON {
+    // An empty array has lists in it, down to its first axis of length zero.
+    let lists = dims.iter().take_while(|dim| **dim > 0);
+    let lists = lists.fold(1usize, |product, dim| product.saturating_mul(*dim));
+    if lists > LARGE_IN_JSON {
         return None;
     }
+    let count = if dims.contains(&0) { 0 } else { lists };
     let mut values: Vec<Value> =
         (0..count).map(|i| element::at(dtype, bytes, i).map(value)).collect::<Option<_>>()?;
     for (axis, &dim) in dims.iter().enumerate().rev() {
@@ -213,6 +216,7 @@ mod tests {
         assert_eq!(text(DType::U8, &[2, 1, 2], &[1, 20, 3, 4]), "[[[ 1 20]]\n\n [[ 3  4]]]");
         assert_eq!(text(DType::PRED, &[2], &[1, 0]), "[ True False]");
         assert_eq!(text(DType::F32, &[3, 0], &[]), "[]");
+        assert_eq!(text(DType::F32, &[1 << 40, 1 << 40, 0], &[]), "[]");
         assert_eq!(text(DType::TOKEN, &[], &[]), "(no values)");
         assert_eq!(text(DType::C64, &[2], &f32s(&[1.0, -2.0, 0.5, 0.25])), "[1. -2.j   0.5+0.25j]");
     }
@@ -247,6 +251,8 @@ mod tests {
         assert_eq!(complex.to_string(), "[[1.0,2.0]]");
         assert_eq!(json(DType::U64, &[1], &[255; 8]).unwrap().to_string(), "[18446744073709551615]");
         assert!(json(DType::U8, &[1001], &[0; 1001]).is_none());
+        assert!(json(DType::U8, &[1 << 40, 1 << 40, 0], &[]).is_none());
+        assert_eq!(json(DType::U8, &[0, 1 << 40, 1 << 40], &[]).unwrap().to_string(), "[]");
         assert!(json(DType::TOKEN, &[], &[]).is_none());
     }
 }

@@ -18,8 +18,9 @@ use cyxla::error::{Code, Error, Origin, Result};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process_group, set_parent_process_death_signal, waitid,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::console::Console;
 use crate::quiet;
 
 const POLL: Duration = Duration::from_millis(20);
@@ -27,7 +28,7 @@ const POLL: Duration = Duration::from_millis(20);
 const GOODBYE: Duration = Duration::from_secs(2);
 /// A child that ended may have left its answer in the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-const LONGEST_ANSWER: u64 = 16 << 20;
+const LONGEST_ANSWER: u64 = 1 << 30;
 /// A plugin that never stops printing must not fill our memory.
 const MOST_NOISE: usize = 64 << 10;
 const NOISE_LINES: usize = 12;
@@ -45,9 +46,20 @@ pub struct Answer {
     pub printed: String,
 }
 
+/// Called in the child: what the plugin does from now on, for the parent to tell if
+/// the plugin ends the process meanwhile: "it {doing}".
+pub fn begin(doing: &str, console: &mut Console) -> Result<()> {
+    console.print(&format!("{}\n", json!({ "doing": doing })))
+}
+
 /// Runs this program with the given arguments and gives its one line of answer.
-pub fn ask(arguments: &[OsString], limit: Duration) -> Result<Value> {
-    let answer = try_out(arguments, |_| (), limit);
+/// `set_up` may change the child's environment and standard streams.
+pub fn ask(
+    arguments: &[OsString],
+    set_up: impl FnOnce(&mut Command),
+    limit: Option<Duration>,
+) -> Result<Value> {
+    let answer = try_out(arguments, set_up, limit);
     if answer.outcome.is_ok() {
         // Warnings of a plugin that works are the user's to see.
         let _ = io::stderr().write_all(answer.printed.as_bytes());
@@ -55,16 +67,15 @@ pub fn ask(arguments: &[OsString], limit: Duration) -> Result<Value> {
     answer.outcome
 }
 
-/// The same, for a report: nothing is passed on to standard error. `set_up` may
-/// change the child's environment.
-pub fn try_out(arguments: &[OsString], set_up: impl FnOnce(&mut Command), limit: Duration) -> Answer {
+/// The same, for a report: nothing is passed on to standard error.
+pub fn try_out(arguments: &[OsString], set_up: impl FnOnce(&mut Command), limit: Option<Duration>) -> Answer {
     let mut child = match start(arguments, set_up) {
         Ok(child) => child,
         Err(error) => return Answer { outcome: Err(error), printed: String::new() },
     };
     let noise = listen(&mut child);
     let answers = answers(&mut child);
-    let deadline = Instant::now() + limit;
+    let deadline = limit.map(|limit| Instant::now() + limit);
     let outcome = wait(&child, &answers, deadline);
     let patience = if matches!(outcome, Outcome::TimedOut) { Duration::ZERO } else { GOODBYE };
     let status = end(&mut child, patience);
@@ -77,13 +88,16 @@ pub fn try_out(arguments: &[OsString], set_up: impl FnOnce(&mut Command), limit:
     let outcome = match outcome {
         Outcome::Answer(line) => serde_json::from_slice(&line)
             .map_err(|error| failed(Code::Internal, format!("the child process gave no answer: {error}"))),
-        Outcome::Ended => Err(match status {
-            Ok(status) => failed(Code::Aborted, how_it_ended(status)),
+        Outcome::Ended(doing) => Err(match status {
+            Ok(status) => failed(Code::Aborted, how_it_ended(status, doing.as_deref())),
             Err(error) => failed(Code::Internal, format!("cannot wait for the child process: {error}")),
         }),
         Outcome::TimedOut => Err(failed(
             Code::DeadlineExceeded,
-            format!("the plugin did not finish loading within {} s and was stopped", limit.as_secs()),
+            format!(
+                "the plugin did not finish loading within {} s and was stopped",
+                limit.unwrap_or_default().as_secs()
+            ),
         )
         .hint("give it more time with --timeout SECONDS, if it is only slow")),
     };
@@ -92,7 +106,8 @@ pub fn try_out(arguments: &[OsString], set_up: impl FnOnce(&mut Command), limit:
 
 enum Outcome {
     Answer(Vec<u8>),
-    Ended,
+    /// With what it had said that it does.
+    Ended(Option<String>),
     TimedOut,
 }
 
@@ -100,15 +115,11 @@ fn start(arguments: &[OsString], set_up: impl FnOnce(&mut Command)) -> Result<Ch
     let started = std::env::current_exe().and_then(|program| {
         let mut command = Command::new(program);
         quiet::child(&mut command);
+        // A group of its own, so that what the plugin starts ends with it.
+        command.args(arguments).process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         set_up(&mut command);
-        command
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // A group of its own, so that what the plugin starts ends with it.
-            .process_group(0)
-            .spawn()
+        command.spawn()
     });
     started.map_err(|error| {
         let message = format!("cannot start a child process to load the plugin in: {error}");
@@ -135,37 +146,49 @@ fn listen(child: &mut Child) -> Arc<Mutex<Vec<u8>>> {
     noise
 }
 
-/// Gives the child's first whole line, once it is there.
+/// Gives the child's whole lines, once they are there.
 fn answers(child: &mut Child) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     if let Some(pipe) = child.stdout.take() {
         std::thread::spawn(move || {
-            let mut line = Vec::new();
             let mut pipe = BufReader::new(pipe).take(LONGEST_ANSWER);
-            if pipe.read_until(b'\n', &mut line).is_ok() && line.ends_with(b"\n") {
+            loop {
+                let mut line = Vec::new();
+                let is_read = pipe.read_until(b'\n', &mut line).is_ok() && line.ends_with(b"\n");
                 // Nobody listens any more once the time is up.
-                let _ = sender.send(line);
+                if !is_read || sender.send(line).is_err() {
+                    return;
+                }
             }
         });
     }
     receiver
 }
 
-fn wait(child: &Child, answers: &Receiver<Vec<u8>>, deadline: Instant) -> Outcome {
+fn wait(child: &Child, answers: &Receiver<Vec<u8>>, deadline: Option<Instant>) -> Outcome {
+    let mut doing = None;
     loop {
-        match answers.recv_timeout(POLL) {
-            Ok(line) => return Outcome::Answer(line),
+        let is_over = has_ended(child);
+        match answers.recv_timeout(if is_over { LAST_WORDS } else { POLL }) {
+            Ok(line) => match doing_of(&line) {
+                Some(now) => doing = Some(now),
+                None => return Outcome::Answer(line),
+            },
+            Err(_) if is_over => return Outcome::Ended(doing),
             // Its pipe is closed: it is about to end, if it has not.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(POLL),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if has_ended(child) {
-            return answers.recv_timeout(LAST_WORDS).map_or(Outcome::Ended, Outcome::Answer);
-        }
-        if Instant::now() >= deadline {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Outcome::TimedOut;
         }
     }
+}
+
+/// What a line of [`begin`] says; `None` for an answer, which may be long.
+fn doing_of(line: &[u8]) -> Option<String> {
+    let line: Value = line.starts_with(b"{\"doing\":").then(|| serde_json::from_slice(line).ok())??;
+    line["doing"].as_str().map(str::to_owned)
 }
 
 /// Whether the child has ended. It is left a zombie, so that its number is not
@@ -191,15 +214,16 @@ fn end(child: &mut Child, patience: Duration) -> io::Result<ExitStatus> {
     child.wait()
 }
 
-fn how_it_ended(status: ExitStatus) -> String {
+fn how_it_ended(status: ExitStatus, doing: Option<&str>) -> String {
+    let when = doing.map_or(String::new(), |doing| format!(" while it {doing}"));
     match (status.signal(), status.code()) {
         (Some(signal), _) => {
             let name =
                 signal_hook::low_level::signal_name(signal).map_or(String::new(), |name| format!(", {name}"));
-            format!("the plugin killed the process (signal {signal}{name})")
+            format!("the plugin killed the process (signal {signal}{name}){when}")
         }
-        (None, Some(code)) => format!("the plugin ended the process (exit code {code})"),
-        (None, None) => format!("the plugin ended the process ({status})"),
+        (None, Some(code)) => format!("the plugin ended the process (exit code {code}){when}"),
+        (None, None) => format!("the plugin ended the process ({status}){when}"),
     }
 }
 
@@ -234,10 +258,12 @@ mod tests {
 
     #[test]
     fn the_way_a_child_ended_is_told() {
-        let told = |raw| how_it_ended(ExitStatus::from_raw(raw));
+        let told = |raw| how_it_ended(ExitStatus::from_raw(raw), None);
         assert_eq!(told(6), "the plugin killed the process (signal 6, SIGABRT)");
         assert_eq!(told(11), "the plugin killed the process (signal 11, SIGSEGV)");
         assert_eq!(told(3 << 8), "the plugin ended the process (exit code 3)");
         assert_eq!(told(0), "the plugin ended the process (exit code 0)");
+        let told = how_it_ended(ExitStatus::from_raw(6), Some("slept"));
+        assert_eq!(told, "the plugin killed the process (signal 6, SIGABRT) while it slept");
     }
 }

@@ -272,6 +272,12 @@ fn files_that_are_no_arrays_are_refused_before_a_plugin_is_loaded() {
         (npy(folder, "time.npy", "<M8[ns]", "(4,)", false, &[0; 32]), "dates or times"),
         (npy(folder, "wide.npy", "<f16", "(1,)", false, &[0; 16]), "f16"),
         (npy(folder, "lie.npy", "<f4", "(4611686018427387904,)", false, &[0; 16]), "impossible shape"),
+        (
+            npy(folder, "wrap.npy", "<f4", "(4294967296, 4294967296)", false, &[]),
+            "impossible shape [4294967296, 4294967296]",
+        ),
+        (npy(folder, "void.npy", "<f4", "(4294967296, 4294967296, 0)", true, &[]), "impossible shape"),
+        (npy(folder, "wide0.npy", "<f8", "(0, 2305843009213693952)", true, &[]), "impossible shape"),
         (npy(folder, "big.npy", "<f4", "(1000000000000,)", false, &[0; 16]), "cut short"),
         (npy(folder, "minus.npy", "<f4", "(-4,)", false, &[0; 16]), "header that cannot be read"),
     ];

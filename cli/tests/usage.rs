@@ -78,7 +78,17 @@ fn plugins_are_listed_with_their_problems() {
     let value = success_json(&list(&["plugins", "--json"]));
     let plugins = value["plugins"].as_array().unwrap();
     assert_eq!(plugins.len(), 2, "{value}");
-    let keys = ["is_default", "options", "origin", "path", "platform", "problem", "version"];
+    let keys = [
+        "default_options",
+        "is_default",
+        "options",
+        "origin",
+        "path",
+        "platform",
+        "problem",
+        "version",
+        "why_not_default",
+    ];
     for plugin in plugins {
         let has: Vec<_> = plugin.as_object().unwrap().keys().collect();
         assert_eq!(has, keys);

@@ -1,6 +1,7 @@
 //! `cyxla info`: what a plugin offers, found out in a child process.
 
 use std::ffi::OsString;
+use std::process::Command;
 use std::time::Duration;
 
 use cyxla::discover;
@@ -43,17 +44,26 @@ fn one_line(text: &str) -> Result<String> {
 /// The parent's part: asks a child and shows its answer.
 pub fn info(args: &InfoArgs, console: &mut Console) -> Result<()> {
     let arguments = [vec!["load".into()], load_arguments(&args.load)].concat();
-    let mut answer = supervise::ask(&arguments, Duration::from_secs(args.timeout)).map_err(|error| {
-        match plugin_path(&args.load) {
-            Some(path) => error.with("plugin.path", path),
-            None => error,
-        }
+    let limit = Duration::from_secs(args.timeout);
+    let info = ask(&arguments, &args.load, |_| (), Some(limit))?["info"].take();
+    if console.json() { console.print_json(&info) } else { console.print(&text(&info)) }
+}
+
+/// Asks a child that loads the plugin of the arguments.
+pub fn ask(
+    arguments: &[OsString],
+    load: &LoadArgs,
+    set_up: impl FnOnce(&mut Command),
+    limit: Option<Duration>,
+) -> Result<Value> {
+    let answer = supervise::ask(arguments, set_up, limit).map_err(|error| match plugin_path(load) {
+        Some(path) => error.with("plugin.path", path),
+        None => error,
     })?;
     if answer["error"].is_object() {
         return Err(error_json::from_json(&answer["error"]));
     }
-    let info = answer["info"].take();
-    if console.json() { console.print_json(&info) } else { console.print(&text(&info)) }
+    Ok(answer)
 }
 
 /// The arguments as they are passed on to a child.

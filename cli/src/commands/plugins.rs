@@ -2,6 +2,8 @@
 
 use cyxla::discover::{self, Found, PluginList};
 use cyxla::error::Result;
+use cyxla::options::Options;
+use cyxla::runtime::known_options;
 use serde_json::{Value, json};
 
 use crate::console::Console;
@@ -24,7 +26,9 @@ fn json(list: &PluginList) -> Value {
                 "origin": found.origin,
                 "version": found.version,
                 "is_default": found.is_default,
+                "why_not_default": found.why_not_default,
                 "options": found.options.to_json(),
+                "default_options": default_options(found).to_json(),
                 "problem": found.problem,
             })
         })
@@ -35,6 +39,17 @@ fn json(list: &PluginList) -> Value {
         .map(|failure| json!({ "subject": failure.subject, "problem": failure.problem }))
         .collect();
     json!({ "plugins": plugins, "problems": problems })
+}
+
+/// The options that a client is created with when the caller sets none: the known
+/// defaults of the platform, with those of the package over them.
+fn default_options(found: &Found) -> Options {
+    let mut options = known_options::defaults(&found.platform);
+    for (name, value) in found.options.iter() {
+        // A name that was accepted once is so again.
+        let _ = options.set(name, value.clone());
+    }
+    options
 }
 
 fn text(list: &PluginList) -> String {
@@ -50,10 +65,17 @@ fn text(list: &PluginList) -> String {
         rows.extend(list.plugins.iter().map(row));
         text.push_str(&table::columns(&rows));
         text.push('\n');
-        text.push_str(match list.plugins.iter().find(|found| found.is_default) {
-            Some(_) => "* is used when nothing else is asked for.\n",
-            None => "None of them is usable. Install one for the CPU with: cyxla install cpu\n",
-        });
+        text.push_str(&verdict(list));
+        text.push_str(&section("Not the default", list, |found| match found.problem {
+            // The table says it.
+            Some(_) => None,
+            None => found.why_not_default.clone(),
+        }));
+        text.push_str(&section("Default options", list, |found| {
+            let options = default_options(found);
+            let pairs: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            (found.problem.is_none() && !pairs.is_empty()).then(|| pairs.join(", "))
+        }));
     }
     if !list.failures.is_empty() {
         text.push_str("\nProblems:\n");
@@ -62,6 +84,30 @@ fn text(list: &PluginList) -> String {
         }
     }
     text
+}
+
+/// Which of them is used.
+fn verdict(list: &PluginList) -> String {
+    // One that nobody declares a platform for is that of the variable.
+    let named = list.plugins.iter().find(|found| found.platform.is_empty());
+    let is_any_usable = list.plugins.iter().any(|found| found.problem.is_none());
+    match (list.plugins.iter().any(|found| found.is_default), named) {
+        (true, _) => "* is used when nothing else is asked for.\n".to_owned(),
+        (false, Some(named)) if named.problem.is_some() => format!(
+            "The environment variable CYXLA_PLUGIN names {}, which cannot be used; no other is taken in its \
+             place.\nCorrect the variable or unset it.\n",
+            named.path.display()
+        ),
+        (false, _) if is_any_usable => "None of them is used unless it is asked for.\n".to_owned(),
+        _ => "None of them is usable. Install one for the CPU with: cyxla install cpu\n".to_owned(),
+    }
+}
+
+/// What there is to say of some of the plugins, by their paths.
+fn section(title: &str, list: &PluginList, of: impl Fn(&Found) -> Option<String>) -> String {
+    let line = |found: &Found| of(found).map(|words| format!("  {}: {words}\n", found.path.display()));
+    let lines: String = list.plugins.iter().filter_map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{title}:\n{lines}") }
 }
 
 fn row(found: &Found) -> Vec<String> {

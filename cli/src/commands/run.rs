@@ -1,7 +1,13 @@
 //! `cyxla run`: compiles a program, runs it once, shows or saves what it gives.
+//!
+//! All that is done in a child process, which the plugin may end. The child's
+//! standard input and error are the command's own: a program or an input may be a
+//! pipe, and what the plugin says while it works is seen at once.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use cyxla::compile::TensorSpec;
 use cyxla::error::{Code, Error, Origin, Result};
@@ -11,21 +17,63 @@ use serde_json::{Value, json};
 
 use crate::args::RunArgs;
 use crate::console::{Console, note};
-use crate::{arguments, npy, summary};
+use crate::{arguments, error_json, npy, summary, supervise};
 
 /// Outputs printed to a terminal; a program may have a thousand.
 const MOST_PRINTED: usize = 20;
 const LISTING: &str = "outputs.json";
 
-/// Runs the program of the arguments.
+/// The parent's part: lets a child do it and shows what it says.
 pub fn run(args: &RunArgs, console: &mut Console) -> Result<()> {
+    let passed_on = child_arguments(args, console.json());
+    let answer = super::info::ask(
+        &passed_on,
+        &args.load,
+        |command| {
+            command.stdin(Stdio::inherit()).stderr(Stdio::inherit());
+        },
+        None,
+    )?;
+    console.print(answer["text"].as_str().unwrap_or_default())
+}
+
+fn child_arguments(args: &RunArgs, json: bool) -> Vec<OsString> {
+    let mut passed_on: Vec<OsString> = vec!["execute".into()];
+    if json {
+        passed_on.push("--json".into());
+    }
+    passed_on.extend(super::info::load_arguments(&args.load));
+    passed_on.extend(args.inputs.iter().map(|input| format!("--input={input}").into()));
+    if let Some(folder) = &args.output {
+        let mut output = OsString::from("--output=");
+        output.push(folder);
+        passed_on.push(output);
+    }
+    passed_on.extend(["--".into(), args.program.clone().into()]);
+    passed_on
+}
+
+/// The child's part: runs the program and prints one line, the text to show.
+pub fn execute(args: &RunArgs, console: &mut Console) -> Result<()> {
+    supervise::die_with_parent();
+    let answer = match outputs(args, console) {
+        Ok(text) => json!({ "text": text }),
+        Err(error) => json!({ "error": error_json::to_json(&error) }),
+    };
+    console.print(&format!("{answer}\n"))
+}
+
+/// Runs the program of the arguments and gives what is to be shown.
+fn outputs(args: &RunArgs, console: &mut Console) -> Result<String> {
     // What can be wrong without a plugin is told before one is loaded.
     let program = Program::from_file(&args.program, Format::Detect, None)?;
     let given = arguments::read(&args.inputs)?;
     if let Some(folder) = &args.output {
         fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     }
+    supervise::begin("was loaded", console)?;
     super::info::initialize(&args.load)?;
+    supervise::begin("compiled or ran the program", console)?;
     let executable = Executable::compile(&program, None)?;
     let arrays = arguments::assign(given, executable.inputs())?;
 
@@ -34,8 +82,8 @@ pub fn run(args: &RunArgs, console: &mut Console) -> Result<()> {
     let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(Vec::as_mut_slice).collect();
     executable.run(&inputs, &mut outputs)?;
     match &args.output {
-        Some(folder) => save(folder, executable.outputs(), &results, console),
-        None => show(executable.outputs(), &results, console),
+        Some(folder) => save(folder, executable.outputs(), &results, console.json()),
+        None => Ok(show(executable.outputs(), &results, console.json())),
     }
 }
 
@@ -54,7 +102,7 @@ fn description(spec: &TensorSpec) -> Value {
     json!({ "name": spec.name, "dtype": spec.dtype.name(), "dims": spec.dims })
 }
 
-fn save(folder: &Path, specs: &[TensorSpec], results: &[Vec<u8>], console: &mut Console) -> Result<()> {
+fn save(folder: &Path, specs: &[TensorSpec], results: &[Vec<u8>], json: bool) -> Result<String> {
     let mut listed = Vec::new();
     let mut text = String::new();
     for (index, (spec, bytes)) in specs.iter().zip(results).enumerate() {
@@ -69,12 +117,12 @@ fn save(folder: &Path, specs: &[TensorSpec], results: &[Vec<u8>], console: &mut 
     let listing = json!({ "outputs": listed });
     let path = folder.join(LISTING);
     fs::write(&path, format!("{listing:#}\n")).map_err(|error| cannot_write(&path, &error))?;
-    if console.json() { console.print_json(&listing) } else { console.print(&text) }
+    Ok(if json { format!("{listing:#}\n") } else { text })
 }
 
-fn show(specs: &[TensorSpec], results: &[Vec<u8>], console: &mut Console) -> Result<()> {
+fn show(specs: &[TensorSpec], results: &[Vec<u8>], json: bool) -> String {
     let outputs = || specs.iter().zip(results);
-    if console.json() {
+    if json {
         let listed: Vec<Value> = outputs()
             .map(|(spec, bytes)| {
                 let mut entry = description(spec);
@@ -83,20 +131,21 @@ fn show(specs: &[TensorSpec], results: &[Vec<u8>], console: &mut Console) -> Res
                 entry
             })
             .collect();
-        return console.print_json(&json!({ "outputs": listed }));
+        return format!("{:#}\n", json!({ "outputs": listed }));
     }
+    let mut text = String::new();
     for (index, (spec, bytes)) in outputs().enumerate().take(MOST_PRINTED) {
         let name = spec.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
         let values = summary::text(spec.dtype, &spec.dims, bytes);
-        console.print(&format!("output {index}{name}: {}\n{values}\n", spec.array_type()))?;
+        text.push_str(&format!("output {index}{name}: {}\n{values}\n", spec.array_type()));
     }
     if specs.is_empty() {
         note("the program ran; it has no outputs");
     }
-    match specs.len().saturating_sub(MOST_PRINTED) {
-        0 => Ok(()),
-        more => console.print(&format!("... and {more} more outputs; --output DIR saves all\n")),
+    if let more @ 1.. = specs.len().saturating_sub(MOST_PRINTED) {
+        text.push_str(&format!("... and {more} more outputs; --output DIR saves all\n"));
     }
+    text
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Error {

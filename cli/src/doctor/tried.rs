@@ -84,7 +84,7 @@ impl Tries {
                 command.env(SKIP_QUERY, "1");
             }
         };
-        let answer = supervise::try_out(&steps::arguments(step, load), set_up, self.limit);
+        let answer = supervise::try_out(&steps::arguments(step, load), set_up, Some(self.limit));
         let (facts, seconds) = match answer.outcome {
             Ok(mut value) if value["error"].is_null() => {
                 (Ok(value["facts"].take()), value["seconds"].as_f64().unwrap_or_default())

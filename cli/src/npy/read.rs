@@ -69,14 +69,8 @@ pub fn read(path: &Path) -> Result<Array> {
         return Err(wrong(path, "holds records (a structured dtype); save one field alone"));
     };
     let (letter, width) = (element.type_char(), element_width(path, &element)?);
-    let dims = header.shape();
-    let count = dims.iter().try_fold(1u64, |product, dim| product.checked_mul(*dim));
-    // One dimension of zero makes an array empty, whatever the others are.
-    let count = if dims.contains(&0) { Some(0) } else { count };
-    let size =
-        count.and_then(|count| count.checked_mul(width as u64)).and_then(|size| usize::try_from(size).ok());
-    let (Some(size), Some(dims)) = (size, signed(dims)) else {
-        return Err(wrong(path, &format!("has the impossible shape {:?}", header.shape())));
+    let (Some(size), Some(dims)) = (size(header.shape(), width), signed(header.shape())) else {
+        return Err(impossible(path, header.shape()));
     };
     let mut bytes = read_data(path, &mut file, size, facts.is_file().then_some(facts.len()))?;
     if element.endianness() == Endianness::Big {
@@ -125,6 +119,9 @@ fn read_header(path: &Path, file: &mut impl Read) -> Result<NpyHeader> {
     }
     let mut header = vec![0; header_size];
     file.read_exact(&mut header).map_err(cut)?;
+    if let Some(dims) = overflowing(&header) {
+        return Err(impossible(path, &dims));
+    }
     let whole = [MAGIC, &version[..], &length[..counted], &header].concat();
     NpyHeader::from_reader(whole.as_slice())
         .map_err(|error| wrong(path, &format!("has a header that cannot be read: {error}")))
@@ -148,6 +145,28 @@ fn element_width(path: &Path, element: &TypeStr) -> Result<usize> {
         }
     };
     Err(wrong(path, &format!("holds {unusable}, which no program takes")))
+}
+
+/// The bytes that an array takes. Like NumPy's, an empty one has to be addressable
+/// but for its zeros.
+fn size(dims: &[u64], width: usize) -> Option<usize> {
+    let mut extent = dims.iter().filter(|dim| **dim > 0);
+    let extent = extent.try_fold(width as u64, |product, dim| product.checked_mul(*dim))?;
+    let extent = isize::try_from(extent).ok()?;
+    Some(if dims.contains(&0) { 0 } else { extent.unsigned_abs() })
+}
+
+/// The first list of numbers in a header whose product is more than memory holds:
+/// its parser multiplies without looking.
+fn overflowing(header: &[u8]) -> Option<Vec<u64>> {
+    let text = String::from_utf8_lossy(header);
+    let lists = text.split(['(', '[']).skip(1).map(|list| list.split([')', ']']).next().unwrap_or_default());
+    let numbers = |list: &str| list.split(',').filter_map(|item| item.trim().parse().ok()).collect();
+    lists.map(numbers).find(|dims: &Vec<u64>| size(dims, 1).is_none())
+}
+
+fn impossible(path: &Path, dims: &[u64]) -> Error {
+    wrong(path, &format!("has the impossible shape {dims:?}"))
 }
 
 fn signed(dims: &[u64]) -> Option<Vec<i64>> {
@@ -195,4 +214,29 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Error {
 
 fn wrong(path: &Path, what: &str) -> Error {
     Error::invalid_argument(format!("{} {what}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_computed_without_overflow() {
+        let large = 1 << 32;
+        assert_eq!(size(&[2, 3], 4), Some(24));
+        assert_eq!(size(&[], 8), Some(8));
+        assert_eq!(size(&[0, large], 8), Some(0));
+        for dims in [[large, large, 1], [large, large, 0], [0, large, large], [large, large / 4, 8]] {
+            assert_eq!(size(&dims, 1), None, "{dims:?}");
+        }
+        assert_eq!(size(&[1 << 60, 0], 16), None);
+    }
+
+    #[test]
+    fn lists_that_overflow_are_found_in_a_header() {
+        let found = |text: &str| overflowing(text.as_bytes());
+        assert_eq!(found("{'descr': '<f4', 'shape': (2, 3, ), }"), None);
+        assert_eq!(found("{'shape': (4294967296, 4294967296, 0), }"), Some(vec![1 << 32, 1 << 32, 0]));
+        assert_eq!(found("{'descr': [('a', '<f4', (2,))], 'shape': (-1, x, 4)}"), None);
+    }
 }
