@@ -13,6 +13,7 @@ use super::guard::{guard, value};
 use super::options::cyxla_options;
 use super::pointer::{self, Out, optional_c_text};
 use crate::discover::{self, Found};
+use crate::runtime::known_options;
 
 /// The plugins that were found, the best first. Immutable; any thread may read it.
 pub struct cyxla_plugin_list {
@@ -41,7 +42,7 @@ impl Entry {
             version: found.version.as_deref().map(c_text),
             problem: found.problem.as_deref().map(c_text),
             why_not_default: found.why_not_default.as_deref().map(c_text),
-            options: cyxla_options::new(found.options),
+            options: cyxla_options::new(known_options::defaults_of(&found.platform, &found.options)),
             is_default: found.is_default,
         }
     }
@@ -224,7 +225,8 @@ pub unsafe extern "C" fn cyxla_plugin_list_problem(
     value(std::ptr::null(), || optional_c_text(entry.and_then(|entry| entry.problem.as_ref())))
 }
 
-/// Returns the create options that a plugin's package asks for.
+/// Returns the create options that are set when the caller sets none: the library's
+/// defaults for the platform, and over them what the plugin's package asks for.
 ///
 /// @param list     a list, or NULL.
 /// @param index    from 0.

@@ -30,8 +30,8 @@ pub fn create(plugin: &Plugin, platform: &str, own_defaults: &Options, wanted: &
         let message = format!("create option '{PROBE}' is the library's own");
         return Err(Error::invalid_argument(message).parameter("options"));
     }
-    let mut options = known::defaults(platform);
-    for (key, value) in own_defaults.iter().chain(wanted.iter()) {
+    let mut options = known::defaults_of(platform, own_defaults);
+    for (key, value) in wanted.iter() {
         options.set(key, value.clone())?;
     }
     let mut attempt = Attempt { plugin, platform, wanted, options, ignored: Vec::new() };

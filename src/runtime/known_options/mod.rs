@@ -171,6 +171,17 @@ pub fn defaults(platform: &str) -> Options {
     options
 }
 
+/// What is set for a plugin when the caller sets nothing: libcyxla's defaults for the
+/// platform, and over them what the plugin's package asks for.
+pub fn defaults_of(platform: &str, asked_for: &Options) -> Options {
+    let mut options = defaults(platform);
+    for (key, value) in asked_for.iter() {
+        // They were good options where they came from.
+        let _ = options.set(key, value.clone());
+    }
+    options
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
