@@ -210,11 +210,11 @@ fn flags_of_xla_that_kill_are_diagnosed() {
     assert!(usable);
     assert_check(&report, "XLA_FLAGS", "ok", "well formed");
     // What its shape does not show kills the child, and is told from the rest.
-    let (report, usable) = with_flags("--xla_cpu_prefer_vector_width=abc");
+    let (report, usable) = with_flags("--xla_step_marker_location=abc");
     assert!(!usable);
     let told: Vec<String> = ["client", "execution"].iter().map(|name| words(&check(&report, name))).collect();
     assert!(told.iter().any(|words| words.contains("XLA_FLAGS is to blame")), "{report:#}");
-    assert!(told.iter().any(|words| words.contains("xla_cpu_prefer_vector_width")), "{report:#}");
+    assert!(told.iter().any(|words| words.contains("xla_step_marker_location")), "{report:#}");
 }
 
 #[test]
