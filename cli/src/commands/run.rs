@@ -1,8 +1,8 @@
 //! `cyxla run`: compiles a program, runs it once, shows or saves what it gives.
 //!
 //! All that is done in a child process, which the plugin may end. The child's
-//! standard input and error are the command's own: a program or an input may be a
-//! pipe, and what the plugin says while it works is seen at once.
+//! standard input and error are the command's own: an input may be a pipe, and what
+//! the plugin says while it works is seen at once.
 
 use std::ffi::OsString;
 use std::fs;
