@@ -44,12 +44,7 @@ fn json(list: &PluginList) -> Value {
 /// The options that a client is created with when the caller sets none: the known
 /// defaults of the platform, with those of the package over them.
 fn default_options(found: &Found) -> Options {
-    let mut options = known_options::defaults(&found.platform);
-    for (name, value) in found.options.iter() {
-        // A name that was accepted once is so again.
-        let _ = options.set(name, value.clone());
-    }
-    options
+    known_options::defaults_of(&found.platform, &found.options)
 }
 
 fn text(list: &PluginList) -> String {
