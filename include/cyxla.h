@@ -492,8 +492,10 @@ const char *cyxla_plugin_list_version(const cyxla_plugin_list *list, size_t inde
 const char *cyxla_plugin_list_problem(const cyxla_plugin_list *list,
                                       size_t index);
 
-/// Returns the create options that are set when the caller sets none: the library's
-/// defaults for the platform, and over them what the plugin's package asks for.
+/// Returns the create options that a plugin gets when the caller sets none.
+///
+/// They are the library's defaults for the platform, and over them what the plugin's
+/// package asks for.
 ///
 /// @param list     a list, or NULL.
 /// @param index    from 0.

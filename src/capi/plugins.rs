@@ -225,8 +225,10 @@ pub unsafe extern "C" fn cyxla_plugin_list_problem(
     value(std::ptr::null(), || optional_c_text(entry.and_then(|entry| entry.problem.as_ref())))
 }
 
-/// Returns the create options that are set when the caller sets none: the library's
-/// defaults for the platform, and over them what the plugin's package asks for.
+/// Returns the create options that a plugin gets when the caller sets none.
+///
+/// They are the library's defaults for the platform, and over them what the plugin's
+/// package asks for.
 ///
 /// @param list     a list, or NULL.
 /// @param index    from 0.

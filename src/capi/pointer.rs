@@ -47,7 +47,7 @@ pub(super) unsafe fn exclusive<'a, T>(pointer: *mut T, parameter: &str) -> Resul
 /// A handle that a getter reads; NULL reads as none.
 ///
 /// # Safety
-/// As for [`reference`].
+/// As for [`reference()`].
 pub(super) unsafe fn optional<'a, T>(pointer: *const T) -> Option<&'a T> {
     // SAFETY: the caller's promise.
     unsafe { pointer.as_ref() }
