@@ -146,10 +146,16 @@ impl Attempt<'_> {
     }
 
     fn with_suggestion(&self, error: Error, name: &str) -> Error {
-        match known::suggestion(self.platform, name) {
-            Some(known) if known != name => error.hint(format!("did you mean '{known}'?")),
-            _ => error,
-        }
+        let hint = match (known::suggestion(self.platform, name), known::platforms_with(name)) {
+            // The table has it for this platform: the plugin is of another age.
+            (_, platforms) if platforms.contains(&self.platform) => return error,
+            (Some(near), []) => format!("did you mean '{near}'?"),
+            (None, []) => {
+                format!("`cyxla plugins --options {}` lists the options that are known", self.platform)
+            }
+            (_, platforms) => format!("'{name}' is an option for {}", platforms.join(" and ")),
+        };
+        error.hint(hint)
     }
 }
 

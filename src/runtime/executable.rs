@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::buffer::check_plugin_takes;
+use super::compile_error::{Sides, explain};
 use super::{Runtime, runtime};
 use crate::compile::{CompileOptions, Signature, TensorSpec};
 use crate::error::{Code, Error, Origin, Result};
@@ -36,7 +37,10 @@ impl Executable {
         let options = CompileOptions::new(options, runtime.devices.len())?;
         let serialized = CompileOptions::serialize(runtime.device(options.device)?.id);
         let loaded = thread::with_stack(|| runtime.client.compile(program.code(), "mlir", &serialized))
-            .map_err(|error| explain(error, runtime, program))
+            .map_err(|error| {
+                let accepted = runtime.plugin.stablehlo_range();
+                explain(error, &Sides { accepted, writer: written_by(program.code()) })
+            })
             .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
         let (name, signature) = {
             let executable = loaded.executable()?;
@@ -121,17 +125,4 @@ fn check_platform(program: &Program, loaded: &str) -> Result<()> {
     Err(Error::new(Code::FailedPrecondition, Origin::Caller, message).hint(
         "a process has one plugin: run this program in a process of its own, or export it for this platform",
     ))
-}
-
-/// Adds to a compile error what the plugin and the program are, where that helps.
-fn explain(error: Error, runtime: &Runtime, program: &Program) -> Error {
-    if !error.message().contains("Failed to parse using StableHLO") {
-        return error;
-    }
-    let Some((oldest, newest)) = runtime.plugin.stablehlo_range() else { return error };
-    let writer = written_by(program.code())
-        .map_or(String::new(), |writer| format!(", and the program was written by {writer}"));
-    error
-        .map_message(|message| format!("{message} The plugin accepts StableHLO {oldest} to {newest}{writer}."))
-        .hint(format!("if the program is not just malformed, export it again for StableHLO {newest} or older, or install a newer plugin"))
 }

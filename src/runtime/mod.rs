@@ -1,6 +1,7 @@
 //! The process's one runtime: a plugin, its client, and what runs on it.
 
 mod buffer;
+mod compile_error;
 mod create;
 mod executable;
 mod execute;

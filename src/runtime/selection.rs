@@ -23,7 +23,9 @@ pub fn none_found(list: &PluginList, platforms: &[String]) -> Error {
         [] => "no usable PJRT plugin was found".to_owned(),
         platforms => format!("no usable PJRT plugin for {} was found", platforms.join(" or ")),
     };
-    let mut message = format!("{what}; searched: {}", list.searched.join("; "));
+    let advice = advice(list, platforms);
+    // The advice first: what was searched is long, and many hosts show the message only.
+    let mut message = format!("{what}: {advice}; searched: {}", list.searched.join("; "));
     for found in list.plugins.iter().take(MOST_LISTED) {
         let platform = if found.platform.is_empty() { "platform unknown" } else { &found.platform };
         message += &format!("; found {} ({platform}): {}", found.path.display(), reason(found, platforms));
@@ -36,7 +38,7 @@ pub fn none_found(list: &PluginList, platforms: &[String]) -> Error {
     if more > 0 {
         message += &format!("; and {more} more, which `cyxla plugins` lists");
     }
-    Error::new(Code::NotFound, Origin::System, message).hint(advice(list, platforms))
+    Error::new(Code::NotFound, Origin::System, message).hint(advice)
 }
 
 fn reason<'a>(found: &'a Found, platforms: &[String]) -> &'a str {

@@ -159,6 +159,11 @@ pub fn suggestion(platform: &str, wrong: &str) -> Option<&'static str> {
     nearest(wrong, of(platform).map(|known| known.name))
 }
 
+/// The platforms that have an option of this name.
+pub fn platforms_with(name: &str) -> &'static [&'static str] {
+    KNOWN.iter().find(|known| known.name == name).map_or(&[], |known| known.platforms)
+}
+
 /// What libcyxla sets for this platform.
 pub fn defaults(platform: &str) -> Options {
     let mut options = Options::new();
