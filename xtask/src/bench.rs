@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: cyxla_run against the same steps in raw PJRT C.
+//! `cargo xtask bench`: cyxla_run against the same steps in raw PJRT C, and the time
+//! that listing plugins takes.
 
 use std::process::Command;
 
@@ -9,12 +10,13 @@ use crate::project::Project;
 use crate::tools;
 
 /// Builds and runs the programs of benches/ with the newest plugin; further
-/// arguments go to them.
+/// arguments go to run_vs_raw.
 pub fn run(project: &Project, arguments: &[&str]) -> Result<()> {
     tools::need(&[&tools::CC, &tools::LIBC_HEADERS, &tools::PYTHON, &tools::PIP])?;
     project.build_release()?;
     plugins::ensure(project)?;
-    compile_and_run(project, arguments)
+    compile_and_run(project, arguments)?;
+    process::run(project.cargo().args(["bench", "--package", "libcyxla", "--bench", "listing", "--locked"]))
 }
 
 /// Few calls, to see that it still works and stays within the limit.

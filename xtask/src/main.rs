@@ -28,7 +28,7 @@ cargo xtask COMMAND: the project's own commands
                           --list    print the steps instead of running them
   header [--check]        write include/cyxla.h from src/capi, or only check that it is up to date
   symbols                 compare what the shared library exports with what the header declares
-  bench                   time cyxla_run against the same steps in raw PJRT C, and print the ratios
+  bench                   time cyxla_run against the same steps in raw PJRT C, and the listing of plugins
   help                    print this
 
 Plugins for tests are kept in $XDG_CACHE_HOME/libcyxla/plugins (~/.cache by default), outside the build folder.";
