@@ -33,7 +33,9 @@ fn a_plugin_is_installed_and_found() {
     assert_eq!(list["plugins"][0]["path"], done.library.to_str().unwrap());
     assert_eq!(list["plugins"][0]["platform"], "cpu");
     assert_eq!(list["plugins"][0]["version"], "0.99");
-    assert_eq!(list["plugins"][0]["is_default"], true);
+    // It is the one that is taken; the made-up library is no plugin, though.
+    let why = list["plugins"][0]["why_not_default"].as_str().unwrap();
+    assert_eq!(why, "it would be taken, and would fail: it is not an ELF file");
 
     let touched = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
     let before = touched(&done.library);

@@ -6,14 +6,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::{cyxla, stdout, success_json};
+use support::{cyxla, fake_plugin, file, stdout, success_json};
 
 /// The command in a home that has two plugins for the CPU, one with an option.
 fn plugins(home: &Path, arguments: &[&str]) -> Command {
     let folder = home.join("cyxla/plugins.d");
     fs::create_dir_all(&folder).unwrap();
     for (name, options) in [("a", r#"{"cpu_device_count": 3, "own": [1, 2]}"#), ("b", "{}")] {
-        fs::write(folder.join(format!("{name}.so")), "x").unwrap();
+        fs::copy(fake_plugin(), folder.join(format!("{name}.so"))).unwrap();
         let manifest = format!(
             r#"{{"format": 1, "platform": "cpu", "library": "{name}.so", "create_options": {options}}}"#
         );
@@ -71,4 +71,31 @@ fn a_broken_variable_is_not_said_to_break_all() {
     let text = stdout(&command.output().unwrap());
     assert!(text.contains("None of them is usable. Install one"), "{text}");
     assert!(!text.contains("Not the default") && !text.contains("Default options"), "{text}");
+}
+
+#[test]
+fn a_file_that_is_no_plugin_is_not_ok_and_not_the_default() {
+    let home = tempfile::tempdir().unwrap();
+    let text_file = file(home.path(), "notes.so", "no library");
+    for (path, reason) in [("/bin/ls", "no PJRT plugin"), (text_file.to_str().unwrap(), "not an ELF file")] {
+        let list =
+            |arguments: &[&str]| plugins(home.path(), arguments).env("CYXLA_PLUGIN", path).output().unwrap();
+        let value = success_json(&list(&["--json"]));
+        let named = &value["plugins"][0];
+        assert_eq!((&named["path"], &named["is_default"]), (&path.into(), &false.into()));
+        assert!(named["problem"].as_str().unwrap().contains(reason), "{value}");
+        assert!(named["why_not_default"].as_str().unwrap().contains("would fail: "), "{value}");
+        let text = stdout(&list(&[]));
+        assert!(text.contains("would fail (") && text.contains(reason), "{text}");
+        assert!(!text.lines().any(|line| line.starts_with('*')), "{text}");
+    }
+
+    // Found by itself: the library takes it, so no other is said to be used.
+    plugins(home.path(), &[]);
+    fs::write(home.path().join("cyxla/plugins.d/a.so"), "x").unwrap();
+    let mut command = cyxla();
+    command.arg("plugins").env("XDG_DATA_HOME", home.path()).env("CYXLA_PYTHON", home.path());
+    let text = stdout(&command.output().unwrap());
+    assert!(text.contains("a.so would be taken when nothing else is asked for, and would fail: "), "{text}");
+    assert!(!text.lines().any(|line| line.starts_with('*')), "{text}");
 }

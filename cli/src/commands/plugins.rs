@@ -7,11 +7,17 @@ use cyxla::runtime::known_options;
 use serde_json::{Value, json};
 
 use crate::console::Console;
+use crate::doctor::file;
 use crate::table;
 
-/// Lists the plugins without opening any.
+/// Lists the plugins, with what their files tell; loads none.
 pub fn plugins(console: &mut Console) -> Result<()> {
-    let list = discover::find();
+    let mut list = discover::find();
+    for found in &mut list.plugins {
+        // What loading would say of the file. The choice of the default stays: the
+        // library takes that plugin, and fails.
+        found.problem = found.problem.take().or_else(|| file::problem(&found.path));
+    }
     if console.json() { console.print_json(&json(&list)) } else { console.print(&text(&list)) }
 }
 
@@ -25,8 +31,8 @@ fn json(list: &PluginList) -> Value {
                 "path": found.path.to_string_lossy(),
                 "origin": found.origin,
                 "version": found.version,
-                "is_default": found.is_default,
-                "why_not_default": found.why_not_default,
+                "is_default": is_working_default(found),
+                "why_not_default": why_not_default(found),
                 "options": found.options.to_json(),
                 "default_options": default_options(found).to_json(),
                 "problem": found.problem,
@@ -38,7 +44,19 @@ fn json(list: &PluginList) -> Value {
         .iter()
         .map(|failure| json!({ "subject": failure.subject, "problem": failure.problem }))
         .collect();
-    json!({ "plugins": plugins, "problems": problems })
+    json!({ "plugins": plugins, "problems": problems, "searched": list.searched })
+}
+
+/// Whether it is taken when nobody chooses, and its file does not tell that it fails.
+fn is_working_default(found: &Found) -> bool {
+    found.is_default && found.problem.is_none()
+}
+
+fn why_not_default(found: &Found) -> Option<String> {
+    let failing = found.problem.as_ref().filter(|_| found.is_default);
+    failing
+        .map(|problem| format!("it would be taken, and would fail: {problem}"))
+        .or(found.why_not_default.clone())
 }
 
 /// The options that a client is created with when the caller sets none: the known
@@ -86,14 +104,24 @@ fn verdict(list: &PluginList) -> String {
     // One that nobody declares a platform for is that of the variable.
     let named = list.plugins.iter().find(|found| found.platform.is_empty());
     let is_any_usable = list.plugins.iter().any(|found| found.problem.is_none());
-    match (list.plugins.iter().any(|found| found.is_default), named) {
-        (true, _) => "* is used when nothing else is asked for.\n".to_owned(),
-        (false, Some(named)) if named.problem.is_some() => format!(
-            "The environment variable CYXLA_PLUGIN names {}, which cannot be used; no other is taken in its \
-             place.\nCorrect the variable or unset it.\n",
-            named.path.display()
+    let default = list.plugins.iter().find(|found| found.is_default);
+    match (default, named) {
+        (Some(default), _) if default.problem.is_none() => {
+            "* is used when nothing else is asked for.\n".to_owned()
+        }
+        (_, Some(named)) if named.problem.is_some() => format!(
+            "The environment variable CYXLA_PLUGIN names {}, which cannot be used: it would fail ({}). No \
+             other is taken in its place.\nCorrect the variable or unset it.\n",
+            named.path.display(),
+            named.problem.as_deref().unwrap_or_default()
         ),
-        (false, _) if is_any_usable => "None of them is used unless it is asked for.\n".to_owned(),
+        (Some(default), _) => format!(
+            "{} would be taken when nothing else is asked for, and would fail: {}.\nRemove it or install it \
+             again, or name another with --platform or --plugin.\n",
+            default.path.display(),
+            default.problem.as_deref().unwrap_or_default()
+        ),
+        (None, _) if is_any_usable => "None of them is used unless it is asked for.\n".to_owned(),
         _ => "None of them is usable. Install one for the CPU with: cyxla install cpu\n".to_owned(),
     }
 }
@@ -108,7 +136,7 @@ fn section(title: &str, list: &PluginList, of: impl Fn(&Found) -> Option<String>
 fn row(found: &Found) -> Vec<String> {
     let or = |text: &str, other: &str| if text.is_empty() { other } else { text }.to_owned();
     vec![
-        if found.is_default { "*" } else { "" }.to_owned(),
+        if is_working_default(found) { "*" } else { "" }.to_owned(),
         or(&found.platform, "?"),
         found.version.clone().unwrap_or_else(|| "?".to_owned()),
         found.problem.clone().unwrap_or_else(|| "ok".to_owned()),

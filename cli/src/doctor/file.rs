@@ -20,15 +20,30 @@ pub fn check(path: &Path) -> Check {
     }
     let size = std::fs::metadata(path).map_or(0, |found| found.len());
     let megabytes = size.div_ceil(1_000_000);
-    match Image::open(&absolute).and_then(|image| image.exports(ENTRY)) {
-        Ok(Some(false)) => {
-            let text = format!("a shared library but no PJRT plugin: it does not export {ENTRY}");
-            Check::new(FILE, State::Problem, text)
-        }
-        Ok(_) => Check::new(FILE, State::Ok, format!("a shared library for this machine, {megabytes} MB")),
-        Err(error) => Check::new(FILE, State::Problem, format!("its tables cannot be read: {error}")),
+    match problem_of_tables(&absolute) {
+        Some(problem) => Check::new(FILE, State::Problem, problem),
+        None => Check::new(FILE, State::Ok, format!("a shared library for this machine, {megabytes} MB")),
     }
     .fact("size", size)
+}
+
+/// Why the file cannot be a plugin, in words that do not repeat its path.
+pub fn problem(path: &Path) -> Option<String> {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let Err(error) = elf::check(&absolute) else { return problem_of_tables(&absolute) };
+    let (message, shown) = (error.message(), absolute.display());
+    let beginnings = [format!("{shown} is no plugin: "), format!("cannot open the plugin {shown}: ")];
+    let reason = beginnings.iter().find_map(|beginning| message.strip_prefix(beginning));
+    Some(reason.unwrap_or(message).to_owned())
+}
+
+/// What is wrong with a shared library for this machine.
+fn problem_of_tables(path: &Path) -> Option<String> {
+    match Image::open(path).and_then(|image| image.exports(ENTRY)) {
+        Ok(Some(false)) => Some(format!("a shared library but no PJRT plugin: it does not export {ENTRY}")),
+        Ok(_) => None,
+        Err(error) => Some(format!("its tables cannot be read: {error}")),
+    }
 }
 
 /// Whether the libraries that it needs are there, and those that these need. For a

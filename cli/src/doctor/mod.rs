@@ -8,7 +8,7 @@
 //! | `steps` | the child's part: one thing tried with the plugin |
 //! | `tried` | the parent's part: what each try tells |
 
-mod file;
+pub mod file;
 mod report;
 pub mod steps;
 pub mod text;
