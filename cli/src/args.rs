@@ -113,7 +113,7 @@ pub struct LoadArgs {
     pub options: Vec<String>,
 }
 
-/// List the plugins on this machine; opens none of them
+/// List the plugins on this machine; reads their files and loads none of them
 #[derive(ClapArgs, Debug)]
 pub struct PluginsArgs {
     /// List the create options that are known instead, of one platform (cpu, cuda,
@@ -230,17 +230,21 @@ fn described(platform: &str) -> Result<String, String> {
 fn installable(platform: &str) -> Result<String, String> {
     match platform {
         "cpu" => Ok(platform.to_owned()),
-        "cuda" | "gpu" => Err("only the CPU plugin is installed by this command; for NVIDIA GPUs \
-            install the package jax-cuda13-pjrt or jax-cuda12-pjrt with pip and load its library with --plugin"
-            .to_owned()),
-        "rocm" => Err("only the CPU plugin is installed by this command; for AMD GPUs install the \
-            package jax-rocm7-pjrt with pip and load its library with --plugin"
-            .to_owned()),
-        "tpu" => Err("only the CPU plugin is installed by this command; for TPUs install the \
-            package libtpu with pip and load its library with --plugin"
-            .to_owned()),
+        "cuda" | "gpu" => {
+            Err(elsewhere("NVIDIA GPUs", "pip install \"jax-cuda13-pjrt[with-cuda]\"` (or jax-cuda12-pjrt)"))
+        }
+        "rocm" => Err(elsewhere("AMD GPUs", "pip install jax-rocm7-pjrt`, beside ROCm itself,")),
+        "tpu" => Err(elsewhere("TPUs", "pip install libtpu`")),
         _ => Err("only the CPU plugin is installed by this command; the platform is cpu".to_owned()),
     }
+}
+
+/// What gets the plugin that this command does not install.
+fn elsewhere(devices: &str, pip: &str) -> String {
+    format!(
+        "only the CPU plugin is installed by this command; for {devices} use `{pip} in an active Python \
+         environment, where the plugin is found by itself"
+    )
 }
 
 fn known_version(version: &str) -> Result<String, String> {

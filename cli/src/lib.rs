@@ -3,6 +3,7 @@
 //! | module | job |
 //! |---|---|
 //! | `args` | the command line and its help |
+//! | `usage` | takes the command line apart, says what is wrong with it |
 //! | `console` | standard output, errors, `--json` |
 //! | `commands` | one file a subcommand |
 //! | `supervise` | loads a plugin in a child process that may die |
@@ -29,17 +30,19 @@ mod quiet;
 mod summary;
 mod supervise;
 mod table;
+mod usage;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{Args, Command};
+use args::Command;
 use console::Console;
 
 /// Runs the command with the process's arguments.
 pub fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match usage::parse() {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
     let mut console = match Console::take(args.json) {
         Ok(console) => console,
         Err(error) => return console::report_without_output(&error),

@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::process::Stdio;
 
-use support::{cyxla, run, stderr, stdout, success_json};
+use support::{cyxla, fake_plugin, file, npy, run, stderr, stdout, success_json};
 
 #[test]
 fn the_version_and_the_help_are_printed() {
@@ -47,7 +47,45 @@ fn wrong_usage_is_exit_code_2() {
         assert!(!stderr(&output).is_empty(), "{arguments:?}");
     }
     let text = stderr(&run(["install", "cuda"]));
-    assert!(text.contains("jax-cuda13-pjrt"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("`pip install \"jax-cuda13-pjrt[with-cuda]\"` (or jax-cuda12-pjrt)"), "{text}");
+    let text = stderr(&run(["run", "add.mlir", "a.npy", "b.npy"]));
+    assert!(text.contains("tip: give each input with --input"), "{text}");
+    let text = stderr(&run(["info", "-o", "a=1", "-o", "a=2"]));
+    assert!(text.contains("duplicate option 'a'"), "{text}");
+}
+
+#[test]
+fn wrong_usage_is_json_where_json_is_asked_for() {
+    for (arguments, words, hint) in [
+        (vec!["--json"], "a subcommand is missing", Some("see cyxla --help")),
+        (vec!["--json", "run"], "arguments were not provided: <FILE>", None),
+        (vec!["run", "x", "a.npy", "--json"], "argument 'a.npy' found", Some("give each input with --input")),
+        (vec!["install", "cuda", "--json"], "jax-cuda13-pjrt", None),
+        (vec!["info", "--json", "-oa=1", "-oa=2"], "duplicate option 'a'", None),
+    ] {
+        let output = run(&arguments);
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(2), ""), "{arguments:?}");
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let error = &value["error"];
+        assert_eq!(error["code"], "INVALID_ARGUMENT");
+        assert!(error["message"].as_str().unwrap().contains(words), "{value:#}");
+        assert_eq!(error["details"]["hint"].as_str(), hint, "{value:#}");
+    }
+    assert!(stdout(&run(["run", "--help", "--json"])).contains("Usage"), "help is no error");
+}
+
+#[test]
+fn arrays_in_place_of_the_program_are_recognized() {
+    let folder = tempfile::tempdir().unwrap();
+    let array = npy(folder.path(), "a.npy", "|u1", "(1,)", false, b"1");
+    let archive = file(folder.path(), "a.npz", b"PK\x03\x04and so on");
+    for path in [array, archive] {
+        let output = run(["run".as_ref(), path.as_os_str()]);
+        assert_eq!(output.status.code(), Some(1));
+        let text = stderr(&output);
+        assert!(text.contains("is a NumPy file") && text.contains("give the program first"), "{text}");
+    }
 }
 
 #[test]
@@ -55,8 +93,9 @@ fn no_plugins_is_no_error_and_says_what_to_do() {
     let output = run(["plugins"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(stdout(&output).contains("cyxla install cpu"), "{}", stdout(&output));
-    let expected = serde_json::json!({"plugins": [], "problems": []});
-    assert_eq!(success_json(&run(["plugins", "--json"])), expected);
+    let value = success_json(&run(["plugins", "--json"]));
+    assert_eq!((&value["plugins"], &value["problems"]), (&serde_json::json!([]), &serde_json::json!([])));
+    assert!(value["searched"].to_string().contains("CYXLA_PLUGIN"), "{value}");
 }
 
 #[test]
@@ -72,7 +111,7 @@ fn plugins_are_listed_with_their_problems() {
         fs::create_dir_all(folder.join(name)).unwrap();
         fs::write(folder.join(name).join("plugin.json"), manifest).unwrap();
     }
-    fs::write(folder.join("cpu-0.9/p.so"), "x").unwrap();
+    fs::copy(fake_plugin(), folder.join("cpu-0.9/p.so")).unwrap();
     let list =
         |arguments: &[&str]| cyxla().args(arguments).env("XDG_DATA_HOME", home.path()).output().unwrap();
     let value = success_json(&list(&["plugins", "--json"]));

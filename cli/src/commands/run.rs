@@ -66,7 +66,8 @@ pub fn execute(args: &RunArgs, console: &mut Console) -> Result<()> {
 /// Runs the program of the arguments and gives what is to be shown.
 fn outputs(args: &RunArgs, console: &mut Console) -> Result<String> {
     // What can be wrong without a plugin is told before one is loaded.
-    let program = Program::from_file(&args.program, Format::Detect, None)?;
+    let program = Program::from_file(&args.program, Format::Detect, None)
+        .map_err(|error| if npy::is_one(&args.program) { array_for_program(&args.program) } else { error })?;
     let given = arguments::read(&args.inputs)?;
     if let Some(folder) = &args.output {
         fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
@@ -85,6 +86,11 @@ fn outputs(args: &RunArgs, console: &mut Console) -> Result<String> {
         Some(folder) => save(folder, executable.outputs(), &results, console.json()),
         None => Ok(show(executable.outputs(), &results, console.json())),
     }
+}
+
+fn array_for_program(path: &Path) -> Error {
+    Error::invalid_argument(format!("{} is a NumPy file, no program", path.display()))
+        .hint("give the program first and arrays with --input")
 }
 
 fn memory(spec: &TensorSpec) -> Result<Vec<u8>> {
