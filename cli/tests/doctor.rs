@@ -246,3 +246,14 @@ fn without_arguments_the_variable_is_looked_at() {
         stdout(&output)
     );
 }
+
+#[test]
+fn a_wrong_variable_is_named_at_the_end() {
+    for (name, value) in [("CYXLA_PLUGIN", "/no/such.so"), ("CYXLA_PLATFORM", "C P U")] {
+        let output =
+            cyxla().arg("doctor").env(name, value).env("CYXLA_PYTHON", "/nonexistent").output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let text = format!("{}{}", stdout(&output), stderr(&output));
+        assert!(text.to_lowercase().contains(&format!("correct or unset {}", name.to_lowercase())), "{text}");
+    }
+}

@@ -46,7 +46,9 @@ pub fn doctor(args: &DoctorArgs, console: &mut Console) -> Result<bool> {
         let reports: Vec<Value> = reports.iter().map(Report::to_json).collect();
         console.print_json(&json!({ "plugins": reports, "problems": problems, "is_usable": usable }))?;
     } else {
-        console.print(&ending(chosen, &reports, &problems))?;
+        let advice = variable(&wanted).filter(|_| !usable);
+        let advice = advice.map_or(String::new(), |name| format!("Correct or unset {name}.\n"));
+        console.print(&(ending(chosen, &reports, &problems) + &advice))?;
     }
     Ok(usable)
 }
@@ -125,6 +127,17 @@ fn problems(list: &PluginList, wanted: &Wanted<'_>) -> Vec<Value> {
     failures.map(|failure| json!({ "subject": failure.subject, "problem": failure.problem })).collect()
 }
 
+/// The variable of the environment that chooses the plugin in place of the user.
+fn variable(wanted: &Wanted<'_>) -> Option<&'static str> {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let choosing: &[&str] = match wanted {
+        Wanted::Everything => &["CYXLA_PLUGIN", "CYXLA_PLATFORM"],
+        Wanted::Platform(_) => &["CYXLA_PLUGIN"],
+        Wanted::Library(_) => &[],
+    };
+    choosing.iter().copied().find(is_set)
+}
+
 fn none(list: &PluginList, wanted: &Wanted<'_>, problems: &[Value], console: &mut Console) -> Result<bool> {
     if console.json() {
         console.print_json(&json!({ "plugins": [], "problems": problems, "is_usable": false }))?;
@@ -138,8 +151,10 @@ fn none(list: &PluginList, wanted: &Wanted<'_>, problems: &[Value], console: &mu
     for problem in problems {
         message += &format!("; {}: {}", words(&problem["subject"]), words(&problem["problem"]));
     }
-    Err(Error::new(Code::NotFound, Origin::System, message)
-        .hint("install a plugin with `cyxla install cpu`, or name the path of one"))
+    Err(Error::new(Code::NotFound, Origin::System, message).hint(match variable(wanted) {
+        Some(name) => format!("correct or unset {name}, and install a plugin with `cyxla install cpu`"),
+        None => "install a plugin with `cyxla install cpu`, or name the path of one".to_owned(),
+    }))
 }
 
 fn ending(chosen: Option<&Report>, reports: &[Report], problems: &[Value]) -> String {
@@ -162,6 +177,9 @@ fn ending(chosen: Option<&Report>, reports: &[Report], problems: &[Value]) -> St
         None if usable > 0 => format!(
             "None of these would be used by itself; {usable} of them can be used by name, with --platform or --plugin.\n"
         ),
+        None if std::env::var_os("CYXLA_PLUGIN").is_some_and(|value| !value.is_empty()) => {
+            "No plugin would be used.\n".to_owned()
+        }
         None => "No plugin would be used. Install one for the CPU with: cyxla install cpu\n".to_owned(),
     }
 }

@@ -105,8 +105,13 @@ fn text(info: &Value) -> String {
     let Some(info) = info.as_object() else { return format!("{info}\n") };
     let first = FIRST.iter().filter_map(|key| info.get_key_value(*key));
     // Extensions are bare numbers, which mean something to programs only.
-    let rest =
-        info.iter().filter(|(key, _)| !FIRST.contains(&key.as_str()) && key.as_str() != "plugin_extensions");
+    // A plugin that needs no CUDA libraries has nothing to say of them.
+    let is_shown = |key: &str, value: &Value| match key {
+        "plugin_extensions" => false,
+        "preload" => !value.is_null(),
+        _ => !FIRST.contains(&key),
+    };
+    let rest = info.iter().filter(|(key, value)| is_shown(key, value));
     let mut rows = Vec::new();
     let mut tables = String::new();
     for (key, value) in first.chain(rest) {

@@ -1,6 +1,8 @@
 //! `cyxla install`: puts a plugin where libcyxla looks.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use cyxla::discover::installed::install_dir;
 use cyxla::error::{Code, Error, Origin, Result};
@@ -43,11 +45,27 @@ pub fn install(args: &InstallArgs, console: &mut Console) -> Result<()> {
     };
     let searched = install_dir().and_then(|dir| std::path::absolute(dir).ok());
     let next = if searched.is_some_and(|dir| plugins.target(pin).starts_with(dir)) {
-        "try it with: cyxla info".to_owned()
+        format!("try it with: {} info", this_command())
     } else {
-        format!("libcyxla does not search this folder; try it with: cyxla info --plugin {path}")
+        format!("libcyxla does not search this folder; try it with: {} info --plugin {path}", this_command())
     };
     console.print(&format!("{first}\n  {path}\n{next}\n"))
+}
+
+/// What starts this command in a shell: its name, or its path when it is not on PATH.
+fn this_command() -> String {
+    const NAME: &str = "cyxla";
+    let path = env::var_os("PATH").unwrap_or_default();
+    let is_program = |file: PathBuf| {
+        fs::metadata(file).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+    };
+    if env::split_paths(&path).any(|folder| is_program(folder.join(NAME))) {
+        return NAME.to_owned();
+    }
+    let Ok(own) = env::current_exe() else { return NAME.to_owned() };
+    let own = own.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    if own.chars().all(is_plain) { own } else { format!("'{}'", own.replace('\'', r"'\''")) }
 }
 
 fn folder(given: Option<&Path>) -> Result<PathBuf> {
