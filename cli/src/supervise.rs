@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ use crate::quiet;
 const POLL: Duration = Duration::from_millis(20);
 /// How long a child that has answered may take to end by itself.
 const GOODBYE: Duration = Duration::from_secs(2);
-/// A child that ended may have left its answer in the pipe.
+/// A child that ended may have left its answer, or what it printed, in the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 const LONGEST_ANSWER: u64 = 1 << 30;
 /// A plugin that never stops printing must not fill our memory.
@@ -73,12 +73,14 @@ pub fn try_out(arguments: &[OsString], set_up: impl FnOnce(&mut Command), limit:
         Ok(child) => child,
         Err(error) => return Answer { outcome: Err(error), printed: String::new() },
     };
-    let noise = listen(&mut child);
+    let (noise, silence) = listen(&mut child);
     let answers = answers(&mut child);
     let deadline = limit.map(|limit| Instant::now() + limit);
     let outcome = wait(&child, &answers, deadline);
     let patience = if matches!(outcome, Outcome::TimedOut) { Duration::ZERO } else { GOODBYE };
     let status = end(&mut child, patience);
+    // Nobody sends: it ends with the pipe, which a process that got away may hold open.
+    let _ = silence.recv_timeout(LAST_WORDS);
     let printed = noise.lock().map(|noise| noise.clone()).unwrap_or_default();
     let printed = String::from_utf8_lossy(&printed).into_owned();
     let failed = |code, message: String| {
@@ -127,13 +129,16 @@ fn start(arguments: &[OsString], set_up: impl FnOnce(&mut Command)) -> Result<Ch
     })
 }
 
-/// Keeps the end of what the child prints to standard error.
-fn listen(child: &mut Child) -> Arc<Mutex<Vec<u8>>> {
+/// Keeps the end of what the child prints to standard error; the channel ends when all
+/// of it was read.
+fn listen(child: &mut Child) -> (Arc<Mutex<Vec<u8>>>, Receiver<()>) {
     let noise = Arc::new(Mutex::new(Vec::new()));
+    let (reading, silence) = channel();
     if let Some(mut pipe) = child.stderr.take() {
         let noise = Arc::clone(&noise);
         // Not joined: a process that the plugin started may hold the pipe open.
         std::thread::spawn(move || {
+            let _reading: Sender<()> = reading;
             let mut block = [0; 4096];
             while let Ok(count @ 1..) = pipe.read(&mut block) {
                 let Ok(mut noise) = noise.lock() else { return };
@@ -143,7 +148,7 @@ fn listen(child: &mut Child) -> Arc<Mutex<Vec<u8>>> {
             }
         });
     }
-    noise
+    (noise, silence)
 }
 
 /// Gives the child's whole lines, once they are there.
