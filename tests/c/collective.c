@@ -42,6 +42,20 @@ static void collectives_of_four_devices_are_refused(void)
     CHECK(alive_and_compiles());
 }
 
+/* Without groups all devices join. Alone, a plugin leaves what the others would have
+ * given as it was in memory. */
+static void collectives_without_groups_are_refused(void)
+{
+    refused("module { func.func public @main(%a: tensor<4xf32>) -> tensor<8xf32> {\n"
+            "  %0 = \"stablehlo.all_gather\"(%a) {all_gather_dim = 0 : i64,\n"
+            "      replica_groups = dense<> : tensor<0x0xi64>} : (tensor<4xf32>) -> tensor<8xf32>\n"
+            "  return %0 : tensor<8xf32> } }\n",
+            "all-gather");
+    refused("module attributes {mhlo.num_replicas = 8 : i32} {\n"
+            "func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> } }\n",
+            "8 replicas");
+}
+
 static void collectives_inside_other_code_are_found(void)
 {
     refused("module { func.func private @inner(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
@@ -124,6 +138,7 @@ int main(int argc, char **argv)
 {
     test_start(argc, argv, NULL);
     RUN(collectives_of_four_devices_are_refused);
+    RUN(collectives_without_groups_are_refused);
     RUN(collectives_inside_other_code_are_found);
     RUN(host_transfers_are_refused);
     RUN(collectives_of_one_device_run);
