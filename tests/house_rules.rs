@@ -93,7 +93,7 @@ fn each_rule_can_be_broken() {
 }
 
 /// The layers, the lowest first; each calls only those before it.
-const LAYERS: [&str; 7] = ["pjrt", "plugin", "discover", "compile", "program", "runtime", "capi"];
+const LAYERS: [&str; 7] = ["pjrt", "plugin", "discover", "program", "compile", "runtime", "capi"];
 
 /// The first layer above its own that a source file calls.
 fn calls_up(path: &str, text: &str) -> Option<&'static str> {

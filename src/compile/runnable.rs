@@ -5,8 +5,8 @@
 //! infeed waits for ever, and one that talks to devices which do not exist aborts
 //! or returns its own input as if it were everybody's sum.
 
-use super::proto::{Computation, HloModule, Instruction};
 use crate::error::{Code, Error, Origin, Result};
+use crate::program::hlo::proto::{Computation, HloModule, Instruction};
 
 const HOST_TRANSFERS: [&str; 6] = ["infeed", "outfeed", "send", "send-done", "recv", "recv-done"];
 
@@ -69,7 +69,7 @@ fn needs_other_devices(instruction: &Instruction) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::proto::{CollectiveDeviceList, ReplicaGroup, Shape, SourceTarget};
+    use crate::program::hlo::proto::{CollectiveDeviceList, ReplicaGroup, Shape, SourceTarget};
 
     fn outcome(instruction: Instruction) -> std::result::Result<(), Code> {
         let computation = Computation { instructions: vec![instruction], id: 1 };

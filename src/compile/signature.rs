@@ -5,10 +5,11 @@
 
 use prost::Message;
 
-use super::{proto, runnable};
+use super::runnable;
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Code, Error, Origin, Result};
 use crate::pjrt::{Executable, Layout, Shape};
+use crate::program::hlo::proto;
 
 /// One input or output.
 #[derive(Clone, PartialEq, Eq, Debug)]

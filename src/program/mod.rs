@@ -4,6 +4,7 @@
 mod bytecode;
 mod calls;
 mod detect;
+pub mod hlo;
 mod lexer;
 mod replicas;
 mod tensors;

@@ -1,0 +1,3 @@
+//! Programs in XLA's own form, HLO.
+
+pub mod proto;
