@@ -1,3 +1,3 @@
 //! Programs in XLA's own form, HLO.
 
-pub mod proto;
+pub(crate) mod proto;
