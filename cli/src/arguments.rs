@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use cyxla::compile::TensorSpec;
 use cyxla::dtype::{ArrayType, DType};
 use cyxla::error::{Code, Error, Origin, Result};
+use cyxla::program::TensorSpec;
 
 use crate::element;
 use crate::npy::{self, Array};

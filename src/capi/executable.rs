@@ -12,7 +12,7 @@ use super::guard::{guard, value};
 use super::options::cyxla_options;
 use super::pointer::{self, Out, optional_c_text};
 use super::program::cyxla_program;
-use crate::compile::TensorSpec;
+use crate::program::TensorSpec;
 use crate::runtime::Executable;
 
 /// A compiled program. Immutable; any number of threads may use it at once.

@@ -3,7 +3,6 @@
 mod options;
 mod proto;
 mod runnable;
-mod signature;
+pub mod signature;
 
 pub use options::CompileOptions;
-pub use signature::{Signature, TensorSpec};

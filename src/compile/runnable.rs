@@ -1,5 +1,5 @@
 //! Refuses compiled programs that would hang, abort or compute wrong numbers on
-//! one device.
+//! the devices that they were compiled for.
 //!
 //! Plugins compile them without complaint: a program that waits for data from an
 //! infeed waits for ever, and one that talks to devices which do not exist aborts
@@ -10,8 +10,8 @@ use crate::program::hlo::proto::{Computation, HloModule, Instruction};
 
 const HOST_TRANSFERS: [&str; 6] = ["infeed", "outfeed", "send", "send-done", "recv", "recv-done"];
 
-/// Whether the program can run alone on one device.
-pub fn check(module: &HloModule) -> Result<()> {
+/// Whether the program can run on so many devices and without anybody else.
+pub fn check(module: &HloModule, device_count: usize) -> Result<()> {
     let all = module.computations.iter().flat_map(|computation| {
         computation.instructions.iter().map(move |instruction| (computation, instruction))
     });
@@ -25,12 +25,15 @@ pub fn check(module: &HloModule) -> Result<()> {
                 "make what it exchanges arguments and results; in JAX, remove host callbacks and infeeds",
             ));
         }
-        if needs_other_devices(instruction) || changes_size(instruction, computation) {
+        let alone = device_count == 1;
+        if needs_other_devices(instruction, device_count) || (alone && changes_size(instruction, computation))
+        {
             let message = format!(
-                "the program is written for several devices (its {opcode} names devices beside the first), and was compiled for one"
+                "the program is written for more devices (its {opcode} names others) than it was compiled for, which is {device_count}"
             );
-            return Err(Error::new(Code::Unimplemented, Origin::Library, message)
-                .hint("export the program for one device"));
+            return Err(Error::new(Code::Unimplemented, Origin::Library, message).hint(
+                "export the program for one device, or set the compile options replicas and partitions",
+            ));
         }
     }
     Ok(())
@@ -55,15 +58,17 @@ fn changes_size(instruction: &Instruction, computation: &Computation) -> bool {
     taken.collect::<Vec<_>>() != dims(instruction)
 }
 
-/// Whether an instruction names a device other than number 0.
-fn needs_other_devices(instruction: &Instruction) -> bool {
-    if instruction.collective_device_list.as_ref().is_some_and(|list| list.iota.is_some()) {
+/// Whether an instruction names a device that is none of the first `count`.
+fn needs_other_devices(instruction: &Instruction, count: usize) -> bool {
+    // The short form of the groups is only used where there are several devices.
+    if count == 1 && instruction.collective_device_list.as_ref().is_some_and(|list| list.iota.is_some()) {
         return true;
     }
+    let is_other = |id: i64| !usize::try_from(id).is_ok_and(|id| id < count);
     let newer = instruction.collective_device_list.iter().flat_map(|list| &list.replica_groups);
     let mut members = newer.chain(&instruction.replica_groups).flat_map(|group| &group.replica_ids);
     let mut pairs = instruction.source_target_pairs.iter();
-    members.any(|&id| id != 0) || pairs.any(|pair| pair.source != 0 || pair.target != 0)
+    members.any(|&id| is_other(id)) || pairs.any(|pair| is_other(pair.source) || is_other(pair.target))
 }
 
 #[cfg(test)]
@@ -73,7 +78,7 @@ mod tests {
 
     fn outcome(instruction: Instruction) -> std::result::Result<(), Code> {
         let computation = Computation { instructions: vec![instruction], id: 1 };
-        check(&HloModule { computations: vec![computation], ..Default::default() })
+        check(&HloModule { computations: vec![computation], ..Default::default() }, 1)
             .map_err(|error| error.code())
     }
 
@@ -91,7 +96,7 @@ mod tests {
                     computations: vec![Computation { instructions, id: 1 }],
                     ..Default::default()
                 };
-                assert_eq!(check(&module).map_err(|error| error.code()), expected, "{opcode} {dims:?}");
+                assert_eq!(check(&module, 1).map_err(|error| error.code()), expected, "{opcode} {dims:?}");
             }
         }
     }

@@ -6,94 +6,58 @@
 use prost::Message;
 
 use super::runnable;
-use crate::dtype::{ArrayType, DType};
+use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};
 use crate::pjrt::{Executable, Layout, Shape};
 use crate::program::hlo::proto;
+use crate::program::{Signature, TensorSpec};
 
-/// One input or output.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TensorSpec {
-    /// Its name in the user's program, where that is known.
-    pub name: Option<String>,
-    /// The element type.
-    pub dtype: DType,
-    /// Elements in each dimension.
-    pub dims: Vec<i64>,
-    /// Whether the program may overwrite it (inputs only).
-    pub is_donated: bool,
-    host_size: usize,
+/// Reads the signature of a program that was compiled for so many devices.
+pub fn read(executable: &Executable<'_>, device_count: usize) -> Result<Signature> {
+    let (format, bytes) = executable.optimized_program()?;
+    let module = match format.as_str() {
+        "hlo_with_config" => proto::HloModuleWithConfig::decode(&*bytes).map(|program| program.module),
+        "hlo" => proto::HloModule::decode(&*bytes).map(Some),
+        _ => return Err(unreadable(format!("it is in the unknown format '{format}'"))),
+    };
+    let module = module.map_err(|error| unreadable(error.to_string()))?;
+    let module = module.ok_or_else(|| unreadable("it holds no module".into()))?;
+    runnable::check(&module, device_count)?;
+    from_module(&module, &executable.output_shapes()?)
 }
 
-impl TensorSpec {
-    /// Bytes that it takes in host memory, row-major.
-    pub fn host_size(&self) -> usize {
-        self.host_size
-    }
-
-    /// Its type as messages write it.
-    pub fn array_type(&self) -> ArrayType<'_> {
-        ArrayType(self.dtype, &self.dims)
-    }
-}
-
-/// The inputs and outputs of a compiled program, in order.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Signature {
-    /// What it takes.
-    pub inputs: Vec<TensorSpec>,
-    /// What it gives.
-    pub outputs: Vec<TensorSpec>,
-}
-
-impl Signature {
-    /// Reads the signature of a compiled program.
-    pub fn read(executable: &Executable<'_>) -> Result<Signature> {
-        let (format, bytes) = executable.optimized_program()?;
-        let module = match format.as_str() {
-            "hlo_with_config" => proto::HloModuleWithConfig::decode(&*bytes).map(|program| program.module),
-            "hlo" => proto::HloModule::decode(&*bytes).map(Some),
-            _ => return Err(unreadable(format!("it is in the unknown format '{format}'"))),
-        };
-        let module = module.map_err(|error| unreadable(error.to_string()))?;
-        let module = module.ok_or_else(|| unreadable("it holds no module".into()))?;
-        runnable::check(&module)?;
-        Signature::from_module(&module, &executable.output_shapes()?)
-    }
-
-    fn from_module(module: &proto::HloModule, output_shapes: &[Shape]) -> Result<Signature> {
-        let shape = module.host_program_shape.as_ref();
-        let shape = shape.ok_or_else(|| unreadable("it has no program shape".into()))?;
-        let mut inputs = Vec::with_capacity(shape.parameters.len());
-        for (index, parameter) in shape.parameters.iter().enumerate() {
-            let what = format!("argument {index}");
-            inputs.push(spec(parameter, &what)?);
-            // Plugins do not compare an argument's order with the program's, and
-            // compute wrong numbers where they differ.
-            let layout = parameter.layout.as_ref().map(|layout| Layout {
-                minor_to_major: layout.minor_to_major.clone(),
-                is_tiled: !layout.tiles.is_empty(),
-            });
-            if let Some(layout) = layout.filter(|layout| !layout.is_row_major(&parameter.dimensions)) {
-                let message = format!(
-                    "{what} of the program has the memory order {:?} (minor to major); this version passes arguments in row-major order only",
-                    layout.minor_to_major
-                );
-                return Err(refused(message).hint("remove the layout_mode attribute of the argument"));
-            }
+fn from_module(module: &proto::HloModule, output_shapes: &[Shape]) -> Result<Signature> {
+    let shape = module.host_program_shape.as_ref();
+    let shape = shape.ok_or_else(|| unreadable("it has no program shape".into()))?;
+    let mut inputs = Vec::with_capacity(shape.parameters.len());
+    for (index, parameter) in shape.parameters.iter().enumerate() {
+        let what = format!("argument {index}");
+        inputs.push(spec(parameter, &what)?);
+        // Plugins do not compare an argument's order with the program's, and
+        // compute wrong numbers where they differ.
+        let layout = parameter.layout.as_ref().map(|layout| Layout {
+            minor_to_major: layout.minor_to_major.clone(),
+            is_tiled: !layout.tiles.is_empty(),
+        });
+        if let Some(layout) = layout.filter(|layout| !layout.is_row_major(&parameter.dimensions)) {
+            let message = format!(
+                "{what} of the program has the memory order {:?} (minor to major); this version passes arguments in row-major order only",
+                layout.minor_to_major
+            );
+            return Err(refused(message).hint("remove the layout_mode attribute of the argument"));
         }
-        let donors = module.buffer_donor.iter().flat_map(|donor| &donor.entries);
-        let aliases = module.input_output_alias.iter().flat_map(|alias| &alias.entries);
-        let donated = donors.map(|entry| entry.parameter_number);
-        for parameter in donated.chain(aliases.map(|entry| entry.parameter_number)) {
-            if let Some(input) = at(&mut inputs, parameter) {
-                input.is_donated = true;
-            }
-        }
-        name_inputs(module, &mut inputs);
-        let outputs = outputs(shape, output_shapes)?;
-        Ok(Signature { inputs, outputs })
     }
+    let donors = module.buffer_donor.iter().flat_map(|donor| &donor.entries);
+    let aliases = module.input_output_alias.iter().flat_map(|alias| &alias.entries);
+    let donated = donors.map(|entry| entry.parameter_number);
+    for parameter in donated.chain(aliases.map(|entry| entry.parameter_number)) {
+        if let Some(input) = at(&mut inputs, parameter) {
+            input.is_donated = true;
+        }
+    }
+    name_inputs(module, &mut inputs);
+    let outputs = outputs(shape, output_shapes)?;
+    Ok(Signature { inputs, outputs })
 }
 
 /// Names live in the program's locations, which parameters keep as metadata.
@@ -151,10 +115,8 @@ fn spec(shape: &proto::Shape, what: &str) -> Result<TensorSpec> {
             .hint("export the program with fixed shapes"));
     }
     let dims = shape.dimensions.clone();
-    let host_size = ArrayType(dtype, &dims).host_size().ok_or_else(|| {
-        refused(format!("{what} of the program, {}, does not fit into memory", ArrayType(dtype, &dims)))
-    })?;
-    Ok(TensorSpec { name: None, dtype, dims, is_donated: false, host_size })
+    TensorSpec::new(None, dtype, dims, false)
+        .map_err(|error| error.map_message(|message| format!("{what} of the program: {message}")))
 }
 
 fn refused(message: String) -> Error {
@@ -196,7 +158,7 @@ mod tests {
         module.buffer_donor =
             Some(proto::BufferDonor { entries: vec![proto::DonorEntry { parameter_number: 1 }] });
         let known = [Shape { dtype: DType::F32, dims: vec![2] }];
-        let signature = Signature::from_module(&module, &known).unwrap();
+        let signature = from_module(&module, &known).unwrap();
         let inputs = &signature.inputs;
         assert_eq!(inputs[0].array_type().to_string(), "f32[4,8]");
         assert_eq!(
@@ -209,7 +171,7 @@ mod tests {
             (2, Some("x['w']"), true)
         );
         assert_eq!(signature.outputs.len(), 1);
-        assert!(Signature::from_module(&module, &[]).is_err());
+        assert!(from_module(&module, &[]).is_err());
     }
 
     #[test]
@@ -221,10 +183,10 @@ mod tests {
         let column_major = proto::Shape { layout: layout(&[0, 1]), ..array(11, &[2, 3]) };
         let huge = array(12, &[i64::MAX, 2]);
         for shape in [tuple.clone(), array(17, &[]), array(99, &[]), dynamic, column_major, huge] {
-            let error = Signature::from_module(&module(vec![shape], tuple.clone()), &[]).unwrap_err();
+            let error = from_module(&module(vec![shape], tuple.clone()), &[]).unwrap_err();
             assert_eq!(error.code(), Code::Unimplemented, "{error}");
         }
         let vector = proto::Shape { layout: layout(&[0]), ..array(11, &[3]) };
-        Signature::from_module(&module(vec![vector], tuple), &[]).unwrap();
+        from_module(&module(vec![vector], tuple), &[]).unwrap();
     }
 }

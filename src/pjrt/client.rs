@@ -117,6 +117,23 @@ impl Client {
         unsafe { LoadedExecutable::from_raw(self.api, args.executable, self.in_place) }
     }
 
+    /// Loads what [`Executable::serialize`](super::Executable::serialize) gave.
+    ///
+    /// Plugins check next to nothing: bytes of another plugin, or damaged ones, may
+    /// load and compute wrong numbers, or end the process.
+    pub fn load(&self, serialized: &[u8]) -> Result<LoadedExecutable> {
+        let mut args = sys::PJRT_Executable_DeserializeAndLoad_Args::new();
+        args.client = self.raw;
+        args.serialized_executable = serialized.as_ptr().cast();
+        args.serialized_executable_size = serialized.len();
+        // SAFETY: the bytes live until the call returns, which only reads them.
+        unsafe { call!(self.api, PJRT_Executable_DeserializeAndLoad, &mut args) }?;
+        static LOADED: Once = Once::new();
+        presence::watch_end(&LOADED);
+        // SAFETY: the plugin gave the executable, which is ours.
+        unsafe { LoadedExecutable::from_raw(self.api, args.loaded_executable, self.in_place) }
+    }
+
     /// Makes a device array by copying row-major host memory, which the caller has
     /// again on return.
     pub fn copy_from_host(

@@ -1,17 +1,13 @@
-//! Compiled programs: what they tell of themselves, and running them.
-
-use std::ffi::c_char;
+//! Compiled programs, ready to run.
 
 use smallvec::SmallVec;
 
-use super::{Api, Buffer, BufferRef, Event, call, list, owned_text, presence, sys};
-use crate::dtype::DType;
+use super::{Api, Buffer, BufferRef, Event, Executable, call, presence, sys};
 use crate::error::{Code, Error, Origin, Result};
-use crate::memory;
 
 /// A compiled program that is ready to run.
 pub struct LoadedExecutable {
-    api: &'static Api,
+    pub(super) api: &'static Api,
     raw: *mut sys::PJRT_LoadedExecutable,
     /// Its results are in host memory.
     in_place: bool,
@@ -23,15 +19,6 @@ pub struct LoadedExecutable {
 unsafe impl Send for LoadedExecutable {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedExecutable {}
-
-/// The type and shape of a result.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Shape {
-    /// The element type.
-    pub dtype: DType,
-    /// Elements in each dimension.
-    pub dims: Vec<i64>,
-}
 
 /// Most programs have no more arguments or results than this; longer lists go to
 /// the heap.
@@ -120,94 +107,5 @@ impl Drop for LoadedExecutable {
         args.executable = self.raw;
         // SAFETY: the executable is alive and ours. An error changes nothing.
         let _ = unsafe { call!(self.api, PJRT_LoadedExecutable_Destroy, &mut args) };
-    }
-}
-
-/// What a compiled program tells of itself. Must not outlive what it came from.
-pub struct Executable<'a> {
-    loaded: &'a LoadedExecutable,
-    raw: *mut sys::PJRT_Executable,
-}
-
-impl Executable<'_> {
-    /// The program's name.
-    pub fn name(&self) -> Result<String> {
-        let mut args = sys::PJRT_Executable_Name_Args::new();
-        args.executable = self.raw;
-        // SAFETY: the executable is alive; the text is copied at once.
-        unsafe {
-            call!(self.loaded.api, PJRT_Executable_Name, &mut args)?;
-            Ok(owned_text(args.executable_name, args.executable_name_size))
-        }
-    }
-
-    fn output_count(&self) -> Result<usize> {
-        let mut args = sys::PJRT_Executable_NumOutputs_Args::new();
-        args.executable = self.raw;
-        // SAFETY: the executable is alive.
-        unsafe { call!(self.loaded.api, PJRT_Executable_NumOutputs, &mut args) }?;
-        Ok(args.num_outputs)
-    }
-
-    /// Types and shapes of the results.
-    pub fn output_shapes(&self) -> Result<Vec<Shape>> {
-        let api = self.loaded.api;
-        let mut types = sys::PJRT_Executable_OutputElementTypes_Args::new();
-        types.executable = self.raw;
-        let mut dims = sys::PJRT_Executable_OutputDimensions_Args::new();
-        dims.executable = self.raw;
-        // SAFETY: the executable is alive and owns the lists, which are as long
-        // as they say; dims holds the sum of all ranks.
-        let (types, ranks, mut dims) = unsafe {
-            call!(api, PJRT_Executable_OutputElementTypes, &mut types)?;
-            call!(api, PJRT_Executable_OutputDimensions, &mut dims)?;
-            let types = list(types.output_types, types.num_output_types);
-            let ranks = list(dims.dim_sizes, dims.num_outputs);
-            (types, ranks, list(dims.dims, ranks.iter().sum()))
-        };
-        if types.len() != ranks.len() {
-            let message = format!("the plugin tells {} result types and {} shapes", types.len(), ranks.len());
-            return Err(Error::new(Code::Internal, Origin::Plugin, message));
-        }
-        let shapes = types.iter().zip(ranks).map(|(&dtype, &rank)| {
-            let (own, rest) = dims.split_at(rank);
-            dims = rest;
-            Shape { dtype: DType(dtype), dims: own.to_vec() }
-        });
-        Ok(shapes.collect())
-    }
-
-    /// The program after optimization, in the format that the plugin names:
-    /// `(format, bytes)`.
-    pub fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
-        let mut program = sys::PJRT_Program::new();
-        let mut args = sys::PJRT_Executable_OptimizedProgram_Args::new();
-        args.executable = self.raw;
-        args.program = &mut program;
-        let mut code;
-        // SAFETY: the executable is alive. The first call tells the size, the
-        // second fills memory of that size; the format's text is copied at once.
-        unsafe {
-            call!(self.loaded.api, PJRT_Executable_OptimizedProgram, &mut args)?;
-            code = memory::zeroed(program.code_size)?;
-            program.code = code.as_mut_ptr().cast::<c_char>();
-            if !code.is_empty() {
-                call!(self.loaded.api, PJRT_Executable_OptimizedProgram, &mut args)?;
-            }
-            Ok((owned_text(program.format, program.format_size), code))
-        }
-    }
-}
-
-impl Drop for Executable<'_> {
-    fn drop(&mut self) {
-        if presence::is_gone() {
-            return;
-        }
-        let mut args = sys::PJRT_Executable_Destroy_Args::new();
-        args.executable = self.raw;
-        // SAFETY: the executable is alive and ours, and goes before the loaded
-        // one. An error changes nothing.
-        let _ = unsafe { call!(self.loaded.api, PJRT_Executable_Destroy, &mut args) };
     }
 }

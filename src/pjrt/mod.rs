@@ -11,6 +11,7 @@ mod api;
 mod attribute;
 mod buffer;
 mod client;
+mod compiled;
 mod event;
 mod executable;
 mod host;
@@ -20,8 +21,9 @@ pub use api::Api;
 pub use attribute::Attribute;
 pub use buffer::{BorrowedBuffer, Buffer, BufferRef, Layout};
 pub use client::{ArraySpec, Client, Device};
+pub use compiled::{Executable, MemoryUse, Shape};
 pub use event::{Event, HoldReleases};
-pub use executable::{Executable, INLINE, LoadedExecutable, Results, Shape};
+pub use executable::{INLINE, LoadedExecutable, Results};
 pub use host::{HostInput, HostOutput, HostStrided, HostView};
 
 /// Calls a function of the plugin's table: its error, or an error that names the

@@ -4,15 +4,17 @@
 mod bytecode;
 mod calls;
 mod detect;
-pub mod hlo;
+pub(crate) mod hlo;
 mod lexer;
 mod replicas;
+mod signature;
 mod tensors;
 mod text;
 
 use std::path::Path;
 
 pub use bytecode::written_by;
+pub use signature::{Signature, TensorSpec};
 
 use crate::error::{Code, Error, Origin, Result};
 use crate::memory;

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use super::buffer::check_plugin_takes;
 use super::compile_error::{Sides, explain};
 use super::{Runtime, runtime};
-use crate::compile::{CompileOptions, Signature, TensorSpec};
+use crate::compile::{CompileOptions, signature};
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
 use crate::pjrt::{Buffer, Device, Layout, LoadedExecutable, Results};
 use crate::platform;
-use crate::program::{Program, written_by};
+use crate::program::{Program, Signature, TensorSpec, written_by};
 use crate::thread;
 
 /// A compiled program. Immutable; clones are the same executable.
@@ -44,7 +44,7 @@ impl Executable {
             .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
         let (name, signature) = {
             let executable = loaded.executable()?;
-            (executable.name()?, Signature::read(&executable)?)
+            (executable.name()?, signature::read(&executable, 1)?)
         };
         for input in &signature.inputs {
             check_plugin_takes(runtime, input.dtype)?;

@@ -40,7 +40,7 @@ impl Executable {
         let layouts = executable.layouts(&results)?;
         let described = results.into_iter().zip(layouts).zip(self.outputs());
         let wrap =
-            |((result, layout), spec): ((pjrt::Buffer, &pjrt::Layout), &crate::compile::TensorSpec)| {
+            |((result, layout), spec): ((pjrt::Buffer, &pjrt::Layout), &crate::program::TensorSpec)| {
                 let device = executable.device;
                 Buffer::new(executable.runtime, result, layout.clone(), spec.array_type(), device, false)
             };

@@ -5,13 +5,13 @@ use smallvec::SmallVec;
 use super::Executable;
 use super::executable::Inner;
 use super::relayout::to_row_major;
-use crate::compile::TensorSpec;
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::pjrt::{
     ArraySpec, BorrowedBuffer, Buffer, BufferRef, HostInput, HostOutput, INLINE, Layout, presence,
 };
+use crate::program::TensorSpec;
 
 impl Executable {
     /// Runs the program on host memory and waits for the results.

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use cyxla::compile::TensorSpec;
 use cyxla::error::{Code, Error, Origin, Result};
+use cyxla::program::TensorSpec;
 use cyxla::program::{Format, Program};
 use cyxla::runtime::Executable;
 use serde_json::{Value, json};

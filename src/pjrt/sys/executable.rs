@@ -1,6 +1,8 @@
 //! Compiled programs, what they tell about themselves, and running them.
 
-use super::{PJRT_Buffer, PJRT_Buffer_Type, PJRT_Device, PJRT_Event, PJRT_Extension_Base, PJRT_Program};
+use super::{
+    PJRT_Buffer, PJRT_Buffer_Type, PJRT_Client, PJRT_Device, PJRT_Event, PJRT_Extension_Base, PJRT_Program,
+};
 use std::ffi::{c_char, c_int, c_void};
 
 pjrt_opaque! {
@@ -9,6 +11,7 @@ pjrt_opaque! {
     PJRT_ExecuteContext
     PJRT_SendCallbackInfo
     PJRT_RecvCallbackInfo
+    PJRT_SerializedExecutable
 }
 
 pjrt_structs! {
@@ -65,6 +68,38 @@ pjrt_structs! {
         extension_start: *mut PJRT_Extension_Base,
         executable: *mut PJRT_Executable,
         size_in_bytes: i64,
+    }
+    PJRT_Executable_GetCompiledMemoryStats_Args {
+        extension_start: *mut PJRT_Extension_Base,
+        executable: *mut PJRT_Executable,
+        generated_code_size_in_bytes: i64,
+        argument_size_in_bytes: i64,
+        output_size_in_bytes: i64,
+        alias_size_in_bytes: i64,
+        temp_size_in_bytes: i64,
+        host_generated_code_size_in_bytes: i64,
+        host_argument_size_in_bytes: i64,
+        host_output_size_in_bytes: i64,
+        host_alias_size_in_bytes: i64,
+        host_temp_size_in_bytes: i64,
+        peak_memory_in_bytes: i64,
+    }
+    PJRT_Executable_Serialize_Args {
+        extension_start: *mut PJRT_Extension_Base,
+        executable: *const PJRT_Executable,
+        serialized_bytes: *const c_char,
+        serialized_bytes_size: usize,
+        serialized_executable: *mut PJRT_SerializedExecutable,
+        serialized_executable_deleter: Option<unsafe extern "C" fn(*mut PJRT_SerializedExecutable)>,
+    }
+    PJRT_Executable_DeserializeAndLoad_Args {
+        extension_start: *mut PJRT_Extension_Base,
+        client: *mut PJRT_Client,
+        serialized_executable: *const c_char,
+        serialized_executable_size: usize,
+        loaded_executable: *mut PJRT_LoadedExecutable,
+        overridden_serialized_compile_options: *const c_char,
+        overridden_serialized_compile_options_size: usize,
     }
     PJRT_LoadedExecutable_Destroy_Args {
         extension_start: *mut PJRT_Extension_Base,
