@@ -1,5 +1,6 @@
 //! What a plugin is told when it compiles, and what a compiled program tells.
 
+pub mod identity;
 mod options;
 mod proto;
 mod runnable;

@@ -14,7 +14,7 @@ mod order;
 mod python;
 pub mod registered;
 #[cfg(test)]
-mod scratch;
+pub(crate) mod scratch;
 mod surroundings;
 mod variables;
 

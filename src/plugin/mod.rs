@@ -1,6 +1,8 @@
 //! Loads a plugin's library, once and for good, and reads what it says of itself.
 
 pub mod child;
+#[cfg(target_arch = "x86_64")]
+pub mod cpuid;
 pub mod elf;
 pub mod image;
 mod loader_cache;

@@ -4,9 +4,11 @@
 mod bytecode;
 mod calls;
 mod detect;
+pub mod foreign;
 pub(crate) mod hlo;
 mod lexer;
 mod replicas;
+pub mod saved_magic;
 mod signature;
 mod tensors;
 mod text;

@@ -1,0 +1,122 @@
+//! Which plugin it is: by the content of its library file.
+//!
+//! Two builds of a plugin tell the same version and compile different code, so only
+//! the content identifies one. A plugin has hundreds of megabytes; a hash that is
+//! known is therefore used again for as long as the file is untouched.
+
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sha2::{Digest, Sha256};
+
+use super::Hash;
+use crate::error::{Code, Error, Origin, Result};
+
+/// Bytes that are read at once.
+const BLOCK: usize = 1 << 20;
+/// A file that was changed within this time might be changed again without a change
+/// of its times, which some file systems count in steps of two seconds.
+const UNSETTLED: i64 = 3_000_000_000;
+
+/// What changes whenever a file is written or replaced.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FileStat {
+    /// The file system that it is on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// When its content was changed, in nanoseconds since 1970.
+    pub modified: i64,
+    /// When anything of it was changed, its times included.
+    pub changed: i64,
+}
+
+impl FileStat {
+    /// That of the file at `path`.
+    pub fn of(path: &Path) -> Result<FileStat> {
+        std::fs::metadata(path).map(|found| FileStat::from(&found)).map_err(|error| unreadable(path, &error))
+    }
+
+    /// Whether the file would surely show a change: its last one is long enough ago.
+    fn is_settled(&self) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = i64::try_from(now.as_nanos()).unwrap_or(i64::MAX);
+        self.changed.max(self.modified).saturating_add(UNSETTLED) < now
+    }
+}
+
+impl From<&Metadata> for FileStat {
+    fn from(found: &Metadata) -> FileStat {
+        let time = |seconds: i64, rest: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(rest);
+        FileStat {
+            device: found.dev(),
+            inode: found.ino(),
+            size: found.size(),
+            modified: time(found.mtime(), found.mtime_nsec()),
+            changed: time(found.ctime(), found.ctime_nsec()),
+        }
+    }
+}
+
+/// A plugin's library file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PluginFile {
+    /// Its name, without the folders.
+    pub name: String,
+    /// The hash of its content.
+    pub hash: Hash,
+    /// What it looked like when it was hashed; `None` if it had been changed so
+    /// shortly before that its looks say nothing.
+    pub stat: Option<FileStat>,
+}
+
+impl PluginFile {
+    /// Identifies the library at `path`, which looked like `loaded` when it was
+    /// loaded. One of the `known` that looks the same saves reading it.
+    ///
+    /// A file that has been replaced since is an error: its content is not what the
+    /// process runs.
+    pub fn of(path: &Path, loaded: &FileStat, known: &[PluginFile]) -> Result<PluginFile> {
+        if let Some(same) = known.iter().find(|one| one.stat == Some(*loaded)) {
+            return Ok(PluginFile { name: file_name(path), ..same.clone() });
+        }
+        let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+        let look = |file: &File| file.metadata().map(|found| FileStat::from(&found));
+        let before = look(&file).map_err(|error| unreadable(path, &error))?;
+        let hash = content(&mut file).map_err(|error| unreadable(path, &error))?;
+        let after = look(&file).map_err(|error| unreadable(path, &error))?;
+        if before != *loaded || after != *loaded {
+            let message = format!("the plugin {} was changed after it was loaded", path.display());
+            return Err(Error::new(Code::FailedPrecondition, Origin::System, message)
+                .hint("start the process again, so that it uses the new plugin"));
+        }
+        Ok(PluginFile { name: file_name(path), hash, stat: Some(after).filter(FileStat::is_settled) })
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+    let message = format!("cannot read the plugin's library {}: {error}", path.display());
+    Error::new(Code::FailedPrecondition, Origin::System, message)
+}
+
+fn content(file: &mut File) -> std::io::Result<Hash> {
+    let mut hash = Sha256::new();
+    let mut block = vec![0; BLOCK];
+    loop {
+        match file.read(&mut block) {
+            Ok(0) => return Ok(Hash(hash.finalize().into())),
+            Ok(count) => hash.update(&block[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
