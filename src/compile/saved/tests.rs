@@ -1,0 +1,219 @@
+//! Tests of saved executables: what comes back, and that nothing else does.
+
+use super::*;
+use crate::compile::identity::{CpuFeatures, FileStat, PluginFile};
+use crate::error::Code;
+use crate::program::TensorSpec;
+
+fn cpu(names: &[&str]) -> CpuFeatures {
+    CpuFeatures::new("x86_64", names.iter().map(|&name| name.to_owned()).collect())
+}
+
+fn surroundings() -> Surroundings {
+    let stat = FileStat { device: 1, inode: 2, size: u64::MAX, modified: -4, changed: i64::MAX };
+    Surroundings {
+        platform: "cpu".into(),
+        platform_version: "cpu".into(),
+        api_version: (0, 106),
+        plugin: PluginFile { name: "libpjrt_cpu.so".into(), hash: Hash([9; 32]), stat: Some(stat) },
+        cpu: cpu(&["avx2", "avx512f", "amx-tile"]),
+        device_kind: "cpu".into(),
+        device_count: 4,
+    }
+}
+
+fn facts() -> Facts {
+    let spec = |name: Option<&str>, dtype, dims: &[i64], is_donated| {
+        TensorSpec::new(name.map(str::to_owned), dtype, dims.to_vec(), is_donated).unwrap()
+    };
+    Facts {
+        library_version: "0.1.0".into(),
+        made_in: surroundings(),
+        name: "jit_step".into(),
+        options: "device=1".into(),
+        signature: Signature {
+            inputs: vec![
+                spec(Some("args[0]['w']"), DType::F32, &[4, 8], true),
+                spec(None, DType::S4, &[0], false),
+                spec(Some(""), DType::PRED, &[], false),
+            ],
+            outputs: vec![spec(Some("result"), DType::BF16, &[2, 2, 2], false)],
+        },
+        parameters: vec![Parameter::PlatformIndex(1), Parameter::Input(2), Parameter::Input(0)],
+        index_dtype: DType::S64,
+        replica_count: 2,
+        partition_count: 1,
+        devices: vec![1, 3],
+        cache_key: None,
+    }
+}
+
+fn code(bytes: &[u8]) -> Code {
+    Saved::decode(bytes).map(|_| ()).unwrap_err().code()
+}
+
+/// A sequence of numbers that look random, the same in every run.
+fn random(state: &mut u64) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state as usize
+}
+
+#[test]
+fn what_is_saved_comes_back() {
+    let executable: Vec<u8> = (0..=255).collect();
+    for cache_key in [None, Some(Hash([3; 32]))] {
+        let saved = Saved::new(Facts { cache_key, ..facts() }, &executable);
+        let bytes = saved.encode().unwrap();
+        assert!(is_one(&bytes) && !is_one(&bytes[1..]));
+        for read in [Saved::decode(&bytes).unwrap(), Saved::from_vec(bytes.clone()).unwrap()] {
+            assert_eq!(read.facts, saved.facts);
+            assert_eq!(read.executable(), executable);
+            assert_eq!(read.encode().unwrap(), bytes);
+        }
+    }
+    let empty = Saved::new(facts(), &[]).encode().unwrap();
+    assert_eq!(Saved::decode(&empty).unwrap().executable(), b"");
+}
+
+#[test]
+fn every_flip_of_a_bit_is_noticed() {
+    let bytes = Saved::new(facts(), b"machine code").encode().unwrap();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << bit;
+            assert_eq!(code(&flipped), Code::DataLoss, "bit {bit} of byte {at}");
+        }
+    }
+}
+
+#[test]
+fn every_other_length_is_noticed() {
+    let mut bytes = Saved::new(facts(), b"machine code").encode().unwrap();
+    for length in 0..bytes.len() {
+        let error = Saved::decode(&bytes[..length]).map(|_| ()).unwrap_err();
+        let due = if length < 6 { Code::InvalidArgument } else { Code::DataLoss };
+        assert_eq!(error.code(), due, "{length}");
+        assert!(length < 8 || error.message().contains("cut short"), "{length}: {error}");
+    }
+    bytes.push(0);
+    let error = Saved::decode(&bytes).map(|_| ()).unwrap_err();
+    assert_eq!(error.code(), Code::DataLoss);
+    assert!(error.message().contains("instead of"), "{error}");
+}
+
+#[test]
+fn ten_thousand_damages_are_noticed() {
+    let executable: Vec<u8> = (0..2000_u32).map(|number| (number * 7 >> 3) as u8).collect();
+    let bytes = Saved::new(facts(), &executable).encode().unwrap();
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    for round in 0..10_000 {
+        let mut damaged = bytes.clone();
+        match round % 5 {
+            0 => damaged[random(&mut state) % bytes.len()] ^= 1 + (random(&mut state) % 255) as u8,
+            1 => damaged.truncate(random(&mut state) % bytes.len()),
+            2 => damaged.insert(random(&mut state) % bytes.len(), random(&mut state) as u8),
+            3 => drop(damaged.remove(random(&mut state) % bytes.len())),
+            _ => {
+                let (from, to) = (random(&mut state) % bytes.len(), random(&mut state) % bytes.len());
+                let length = (1 + random(&mut state) % 64).min(bytes.len() - from.max(to));
+                damaged.copy_within(from..from + length, to);
+            }
+        }
+        if damaged != bytes {
+            let found = code(&damaged);
+            assert!(matches!(found, Code::DataLoss | Code::InvalidArgument), "round {round}: {found}");
+        }
+    }
+}
+
+#[test]
+fn a_newer_format_is_told_from_damage() {
+    let message = convert::to_message(&facts()).encode_to_vec();
+    let newer = envelope::seal_as(VERSION + 1, &message, b"code").unwrap();
+    let error = Saved::decode(&newer).map(|_| ()).unwrap_err();
+    assert_eq!(error.code(), Code::Unimplemented);
+    assert!(error.message().contains("version 2") && error.message().contains("up to 1"), "{error}");
+    assert_eq!(code(&envelope::seal_as(0, &message, b"code").unwrap()), Code::DataLoss);
+}
+
+/// Whoever writes a hash by hand can write anything else.
+#[test]
+fn a_message_that_makes_no_sense_is_refused() {
+    let good = convert::to_message(&facts());
+    let parameter = |input, platform_index| proto::Parameter { input, platform_index };
+    let wrong: [(&str, fn(&mut proto::Saved)); 8] = [
+        ("surroundings", |message| message.made_in = None),
+        ("plugin", |message| message.made_in.as_mut().unwrap().plugin = None),
+        ("hash", |message| {
+            message.made_in.as_mut().unwrap().plugin.as_mut().unwrap().hash.truncate(31);
+        }),
+        ("key", |message| message.cache_key = vec![1; 33]),
+        ("devices", |message| message.devices = vec![0]),
+        ("replicas", |message| message.replica_count = u64::MAX),
+        ("dims", |message| message.inputs[0].dims = vec![i64::MAX, 16]),
+        ("dims", |message| message.inputs[0].dims = vec![-1]),
+    ];
+    for (what, change) in wrong {
+        let mut message = good.clone();
+        change(&mut message);
+        let bytes = envelope::seal(&message.encode_to_vec(), b"code").unwrap();
+        assert!(Saved::decode(&bytes).is_err(), "{what}");
+    }
+    let both = [parameter(Some(3), None), parameter(Some(u64::MAX), None), parameter(None, None)];
+    for wrong in both.into_iter().chain([parameter(Some(0), Some(0)), parameter(Some(0), None)]) {
+        let mut message = good.clone();
+        message.parameters.push(wrong);
+        let bytes = envelope::seal(&message.encode_to_vec(), b"code").unwrap();
+        assert!(Saved::decode(&bytes).is_err(), "{wrong:?}");
+    }
+    let garbage = envelope::seal(b"\xff\xff\xff", b"code").unwrap();
+    assert_eq!(code(&garbage), Code::DataLoss);
+}
+
+#[test]
+fn it_fits_where_nothing_that_matters_differs() {
+    let saved = Saved::new(facts(), b"");
+    saved.check_fits(&surroundings()).unwrap();
+    let mut here = surroundings();
+    here.plugin.name = "renamed.so".into();
+    here.plugin.stat = None;
+    here.cpu = cpu(&["avx", "avx2", "avx512f", "amx-tile", "avx10"]);
+    here.device_count = 5;
+    saved.check_fits(&here).unwrap();
+}
+
+#[test]
+fn all_differences_are_told() {
+    let saved = Saved::new(facts(), b"");
+    let told = |change: fn(&mut Surroundings)| {
+        let mut here = surroundings();
+        change(&mut here);
+        let error = saved.check_fits(&here).unwrap_err();
+        assert_eq!(error.code(), Code::FailedPrecondition);
+        assert!(error.detail("hint").unwrap().contains("cyxla compile"));
+        error.message().to_owned()
+    };
+    let message = told(|here| {
+        here.plugin = PluginFile { name: "new.so".into(), hash: Hash([0xab; 32]), stat: None };
+        here.api_version = (0, 115);
+        here.cpu = cpu(&["avx2"]);
+    });
+    assert_eq!(
+        message,
+        "the saved executable 'jit_step' was not made for this: it was compiled by libpjrt_cpu.so \
+         (sha256 090909090909…, PJRT 0.106), and the loaded plugin is new.so (sha256 abababababab…, \
+         PJRT 0.115); this CPU lacks amx-tile, avx512f"
+    );
+    assert!(
+        told(|here| here.platform = "cuda".into()).contains("for cpu, and the loaded plugin is for cuda")
+    );
+    assert!(told(|here| here.platform_version = "cuda 12".into()).contains("'cuda 12'"));
+    assert!(told(|here| here.api_version = (0, 107)).contains("PJRT 0.106, and this is PJRT 0.107"));
+    assert!(told(|here| here.device_kind = "H100".into()).contains("these are 'H100'"));
+    assert!(told(|here| here.device_count = 3).contains("device 3, counted from 0, and there are 3"));
+    let arm = told(|here| here.cpu = CpuFeatures::new("aarch64", Vec::new()));
+    assert!(arm.ends_with("it was compiled on x86_64, and this is aarch64"), "{arm}");
+}
