@@ -1,5 +1,9 @@
 //! Typed key/value options: for the client, for compiling and for installing.
 
+mod kind;
+
+pub use kind::Kind;
+
 use crate::error::{Error, Result};
 
 /// A value, of one of PJRT's five kinds.

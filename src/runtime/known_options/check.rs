@@ -1,8 +1,8 @@
 //! Checks a caller's options against the table, before a plugin sees them.
 
-use super::{Kind, Known, of};
-use crate::error::{Error, Result};
-use crate::options::{Options, Value};
+use super::of;
+use crate::error::Result;
+use crate::options::Options;
 
 /// Checks the caller's values of known options; those of unknown ones stay as they
 /// are. An integer where a float is wanted becomes one.
@@ -10,61 +10,17 @@ pub fn checked(platform: &str, options: &Options) -> Result<Options> {
     let mut checked = options.clone();
     for known in of(platform) {
         if let Some(value) = options.get(known.name) {
-            checked.set(known.name, check(known, value)?)?;
+            let what = format!("create option '{}'", known.name);
+            checked.set(known.name, known.kind.check(&what, value)?)?;
         }
     }
     Ok(checked)
 }
 
-fn check(known: &Known, value: &Value) -> Result<Value> {
-    let name = known.name;
-    let out_of_range = |range: String| {
-        let message = format!("create option '{name}' is {value}, expected {range}");
-        Err(Error::invalid_argument(message).parameter("options"))
-    };
-    let wanted = match (&known.kind, value) {
-        (Kind::Text, Value::String(_)) | (Kind::Bool, Value::Bool(_)) => return Ok(value.clone()),
-        (Kind::Choice(words), Value::String(text)) if words.contains(&text.as_str()) => {
-            return Ok(value.clone());
-        }
-        (Kind::Choice(words), Value::String(_)) => {
-            return out_of_range(format!("one of {}", words.join(", ")));
-        }
-        (Kind::Int(range), Value::Int(number)) if range.contains(number) => return Ok(value.clone()),
-        (Kind::Int(range), Value::Int(_)) => {
-            return out_of_range(format!("an integer from {} to {}", range.start(), range.end()));
-        }
-        // A list of one item reads as an integer in a text.
-        (Kind::Ints, Value::Int(number)) if *number >= 0 => return Ok(Value::Ints(vec![*number])),
-        (Kind::Ints, Value::Ints(numbers)) if numbers.is_empty() => {
-            return out_of_range("at least one number; leave the option out for all".into());
-        }
-        (Kind::Ints, Value::Ints(numbers)) if numbers.iter().all(|&number| number >= 0) => {
-            return Ok(value.clone());
-        }
-        (Kind::Ints, Value::Int(_) | Value::Ints(_)) => {
-            return out_of_range("numbers that are not negative".into());
-        }
-        (Kind::Float(above, most), Value::Int(_) | Value::Float(_)) => {
-            let number = match value {
-                Value::Int(number) => *number as f64,
-                Value::Float(number) => *number,
-                _ => f64::NAN,
-            };
-            if number > *above && number <= *most {
-                return Ok(Value::Float(number));
-            }
-            return out_of_range(format!("a number above {above} and not above {most}"));
-        }
-        (kind, _) => kind.name(),
-    };
-    let message = format!("create option '{name}' is {} ('{value}'), expected {wanted}", value.kind());
-    Err(Error::invalid_argument(message).parameter("options"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Value;
 
     fn outcome(platform: &str, text: &str) -> std::result::Result<String, String> {
         let mut options = Options::new();

@@ -7,64 +7,11 @@ mod check;
 mod table;
 
 use std::fmt;
-use std::ops::RangeInclusive;
 
 pub use check::checked;
 pub use table::KNOWN;
 
-use crate::options::{Options, Value, nearest};
-
-/// A kind of value, with the range that makes sense.
-pub enum Kind {
-    /// Any text.
-    Text,
-    /// One of these texts.
-    Choice(&'static [&'static str]),
-    /// An integer in a range.
-    Int(RangeInclusive<i64>),
-    /// A list of integers that are not negative.
-    Ints,
-    /// A number above the first and not above the second.
-    Float(f64, f64),
-    /// True or false.
-    Bool,
-}
-
-impl Kind {
-    /// The kind in words, with its article: "an integer".
-    pub fn name(&self) -> &'static str {
-        match self {
-            Kind::Text | Kind::Choice(_) => "a string",
-            Kind::Int(_) => "an integer",
-            Kind::Ints => "a list of integers",
-            Kind::Float(..) => "a float",
-            Kind::Bool => "a bool",
-        }
-    }
-
-    /// Which values of the kind make sense; empty when all do.
-    pub fn range(&self) -> String {
-        match self {
-            Kind::Text | Kind::Bool => String::new(),
-            Kind::Choice(words) => words.join(", "),
-            Kind::Int(range) => match (*range.start(), *range.end()) {
-                (i64::MIN, i64::MAX) => String::new(),
-                (least, i64::MAX) => format!("{least} or more"),
-                (least, most) => format!("{least} to {most}"),
-            },
-            Kind::Ints => "not negative".into(),
-            Kind::Float(above, most) => format!("above {above}, at most {most}"),
-        }
-    }
-
-    /// A value that is not of this kind.
-    pub fn wrong_value(&self) -> Value {
-        match self {
-            Kind::Text | Kind::Choice(_) => Value::Bool(true),
-            _ => Value::String("x".into()),
-        }
-    }
-}
+use crate::options::{Kind, Options, Value, nearest};
 
 /// The value that libcyxla sets where the caller sets none.
 pub enum Default {

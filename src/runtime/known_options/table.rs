@@ -1,6 +1,7 @@
 //! Every create option that is known, with the platforms that have it.
 
-use super::{Default, Kind, Known, Since};
+use super::{Default, Known, Since};
+use crate::options::Kind;
 
 const CPU: &[&str] = &["cpu"];
 const CUDA: &[&str] = &["cuda"];
