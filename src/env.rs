@@ -45,6 +45,13 @@ pub const XDG_DATA_DIRS: &str = "XDG_DATA_DIRS";
 /// XLA's own variable, read by the plugin.
 pub const XLA_FLAGS: &str = "XLA_FLAGS";
 
+/// The flags of the TPU's compiler, read by its plugin.
+pub const LIBTPU_INIT_ARGS: &str = "LIBTPU_INIT_ARGS";
+/// How many threads the CPU's plugins make and generate code for.
+pub const NPROC: &str = "NPROC";
+/// The same, which goes before it.
+pub const PJRT_NPROC: &str = "PJRT_NPROC";
+
 /// Whether whoever started the process has fewer rights than it has.
 pub fn is_privileged() -> bool {
     // SAFETY: getauxval reads what the kernel told the process at its start.

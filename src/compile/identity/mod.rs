@@ -4,6 +4,7 @@
 #[cfg(target_arch = "aarch64")]
 mod arm;
 mod cpu;
+mod environment;
 mod plugin_file;
 #[cfg(test)]
 mod tests;
@@ -12,12 +13,24 @@ mod x86;
 
 use std::fmt;
 
+use sha2::{Digest, Sha256};
+
 pub use cpu::CpuFeatures;
+pub use environment::environment;
 pub use plugin_file::{FileStat, PluginFile};
 
 /// A SHA-256 hash. Shown as hexadecimal digits, of which `{:.8}` gives the first eight.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hash(pub [u8; 32]);
+
+impl Hash {
+    /// The hash of some bytes.
+    pub fn of(parts: &[&[u8]]) -> Hash {
+        let mut hash = Sha256::new();
+        parts.iter().for_each(|part| hash.update(part));
+        Hash(hash.finalize().into())
+    }
+}
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -42,6 +42,13 @@ impl FileStat {
         std::fs::metadata(path).map(|found| FileStat::from(&found)).map_err(|error| unreadable(path, &error))
     }
 
+    /// A hash of all of it.
+    pub fn hash(&self) -> Hash {
+        let FileStat { device, inode, size, modified, changed } = *self;
+        let numbers = [device, inode, size, modified as u64, changed as u64];
+        Hash::of(&[numbers.map(u64::to_le_bytes).as_flattened()])
+    }
+
     /// Whether the file would surely show a change: its last one is long enough ago.
     fn is_settled(&self) -> bool {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -12,8 +12,6 @@
 //! Numbers are little-endian. Magic, version and hash stay where they are in every
 //! version, so that damage can be told from what is merely newer.
 
-use sha2::{Digest, Sha256};
-
 use crate::compile::identity::Hash;
 use crate::error::{Code, Error, Origin, Result};
 use crate::memory;
@@ -116,8 +114,5 @@ fn number<const SIZE: usize>(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 fn hash(bytes: &[u8]) -> Hash {
-    let mut hash = Sha256::new();
-    hash.update(&bytes[..HASH.start]);
-    hash.update(&bytes[HASH.end..]);
-    Hash(hash.finalize().into())
+    Hash::of(&[&bytes[..HASH.start], &bytes[HASH.end..]])
 }

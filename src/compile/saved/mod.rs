@@ -11,6 +11,8 @@ mod envelope;
 mod fit;
 mod proto;
 #[cfg(test)]
+pub(super) mod sample;
+#[cfg(test)]
 mod tests;
 
 use prost::Message;
@@ -100,6 +102,12 @@ impl<'a> Saved<'a> {
     /// The bytes to keep, which [`Saved::decode`] reads.
     pub fn encode(&self) -> Result<Vec<u8>> {
         envelope::seal(&convert::to_message(&self.facts).encode_to_vec(), self.executable())
+    }
+
+    /// The same for an entry of a cache.
+    pub(super) fn encode_for_cache(&self, key: Hash) -> Result<Vec<u8>> {
+        let message = convert::to_message(&Facts { cache_key: Some(key), ..self.facts.clone() });
+        envelope::seal(&message.encode_to_vec(), self.executable())
     }
 
     /// An error, with all differences in words, unless it may be loaded here.
