@@ -6,6 +6,7 @@ mod calls;
 mod detect;
 pub mod foreign;
 pub(crate) mod hlo;
+pub mod jax_export;
 mod lexer;
 mod replicas;
 pub mod saved_magic;
