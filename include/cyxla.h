@@ -76,6 +76,9 @@ typedef struct cyxla_program cyxla_program;
 /// A compiled program. Immutable; any number of threads may use it at once.
 typedef struct cyxla_executable cyxla_executable;
 
+/// Bytes that the library made. Immutable; any thread may use them.
+typedef struct cyxla_bytes cyxla_bytes;
+
 /// An array in the memory of a device. Any number of threads may use it at once.
 typedef struct cyxla_buffer cyxla_buffer;
 
@@ -699,7 +702,8 @@ const char *cyxla_runtime_info_device_json(const cyxla_runtime_info *info, size_
 /* =============================================================================
  * Programs: what a file or memory holds, before it is compiled.
  *
- * A program is immutable and may be shared by threads. It needs no plugin.
+ * A program is immutable and may be shared by threads. It needs no plugin. Its form is
+ * told by its content, never by the name of its file.
  * ============================================================================= */
 
 /// The encoding of a program.
@@ -707,16 +711,16 @@ typedef int32_t cyxla_format;
 
 #define CYXLA_FORMAT_DETECT     0  ///< Find out from the content.
 #define CYXLA_FORMAT_STABLEHLO  1  ///< StableHLO: text, MLIR bytecode or portable artifact.
-#define CYXLA_FORMAT_JAX_EXPORT 2  ///< A file of jax.export; not readable in this version.
-#define CYXLA_FORMAT_HLO        3  ///< A serialized HloModuleProto; not readable in this version.
+#define CYXLA_FORMAT_JAX_EXPORT 2  ///< A file of jax.export (Exported.serialize).
+#define CYXLA_FORMAT_HLO        3  ///< A serialized HloModuleProto.
 
 /// Reads a program from a file.
 ///
 /// @param path     a regular file; NUL-terminated, in the bytes of the file system.
 /// @param format   CYXLA_FORMAT_DETECT, or what the file is.
-/// @param platform the platform that the program was lowered for, or NULL for what it records (StableHLO records none, and compiles for any).
+/// @param platform the platform that the program was lowered for, or NULL for what it records (StableHLO and HLO record none, and compile for any); one of them for a file of jax.export that has several.
 /// @param out      receives a program to free with cyxla_program_free.
-/// @return NULL, or an owned error: NOT_FOUND or PERMISSION_DENIED (the file), INVALID_ARGUMENT (not a program), UNIMPLEMENTED (a format that this version cannot read).
+/// @return NULL, or an owned error: NOT_FOUND or PERMISSION_DENIED (the file), INVALID_ARGUMENT (not a program, damaged, or not for `platform`), FAILED_PRECONDITION (a saved executable), UNIMPLEMENTED (a program that cannot run: no fixed shapes, host callbacks, a newer calling convention; or one for a newer libcyxla).
 /// @threads safe.   @blocks while the file is read.   @since 0.1
 cyxla_error *cyxla_program_from_file(const char *path,
                                      cyxla_format format,
@@ -728,9 +732,9 @@ cyxla_error *cyxla_program_from_file(const char *path,
 /// @param data     program bytes; copied. May be NULL only if `size` is 0.
 /// @param size     in bytes; without the NUL at the end of a text.
 /// @param format   CYXLA_FORMAT_DETECT, or what the bytes are.
-/// @param platform the platform that the program was lowered for, or NULL for what it records (StableHLO records none, and compiles for any).
+/// @param platform the platform that the program was lowered for, or NULL for what it records (StableHLO and HLO record none, and compile for any); one of them for a file of jax.export that has several.
 /// @param out      receives a program to free with cyxla_program_free.
-/// @return NULL, or an owned error: INVALID_ARGUMENT (not a program), UNIMPLEMENTED (a format that this version cannot read).
+/// @return NULL, or an owned error: INVALID_ARGUMENT (not a program, damaged, or not for `platform`), FAILED_PRECONDITION (a saved executable), UNIMPLEMENTED (a program that cannot run: no fixed shapes, host callbacks, a newer calling convention; or one for a newer libcyxla).
 /// @threads safe.   @blocks no.   @since 0.1
 cyxla_error *cyxla_program_from_bytes(const void *data,
                                       size_t size,
@@ -765,6 +769,159 @@ const char *cyxla_program_platform(const cyxla_program *program, size_t index);
 /// @return the encoding that was found; CYXLA_FORMAT_DETECT for NULL only.
 /// @threads safe.   @blocks no.   @since 0.1
 cyxla_format cyxla_program_format(const cyxla_program *program);
+
+/// Returns the name of a program: of the function that jax.export wrote, or of the module.
+///
+/// @param program  a program, or NULL.
+/// @return text that lives as long as the program; NULL if it has none, and for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_program_name(const cyxla_program *program);
+
+/// Returns how many kinds of custom calls a program makes. The plugin has to know each.
+///
+/// @param program  a program, or NULL.
+/// @return the count of different targets; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_program_custom_call_count(const cyxla_program *program);
+
+/// Returns the target of a custom call that a program makes.
+///
+/// @param program  a program, or NULL.
+/// @param index    from 0; targets are sorted.
+/// @return text that lives as long as the program; NULL if there is no such target.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_program_custom_call(const cyxla_program *program, size_t index);
+
+/// Returns all that is known of a program before it is compiled, as a JSON object: what
+/// `cyxla inspect --json` prints.
+///
+/// @param program  a program, or NULL.
+/// @return text that lives as long as the program; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_program_json(const cyxla_program *program);
+
+/// Gives the program of the gradients that a file of jax.export holds.
+///
+/// It takes the inputs of `program` and then a cotangent for each of its outputs, and
+/// gives a cotangent for each input: JAX's VJP.
+///
+/// @param program  a program.
+/// @param out      receives a program of its own, to free with cyxla_program_free.
+/// @return NULL, or an owned error: NOT_FOUND (there is none; write it with `serialize(vjp_order=1)`), UNIMPLEMENTED (it cannot run).
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_error *cyxla_program_vjp(const cyxla_program *program,
+                               cyxla_program **out);
+
+/* =============================================================================
+ * What programs take and give, before they are compiled.
+ *
+ * Files of jax.export and HLO protos always tell; StableHLO tells where its entry
+ * function's types are written out (cyxla_program_has_signature). These are the inputs
+ * of the user's own function, in flat order: those that the compiler dropped are among
+ * them, while the platform index that jax.export adds is not.
+ * ============================================================================= */
+
+/// Tells whether the inputs and outputs of a program are known before it is compiled.
+///
+/// @param program a program, or NULL.
+/// @return true if the getters of this section tell them; false for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+bool cyxla_program_has_signature(const cyxla_program *program);
+
+/// Returns how many inputs the program takes.
+///
+/// @param program a program, or NULL.
+/// @return the count; 0 for NULL and where it is unknown.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_program_input_count(const cyxla_program *program);
+
+/// Returns the name of an input in the user's program: for a file of jax.export its key
+/// path, such as args[0]['w1'][3].
+///
+/// @param program a program, or NULL.
+/// @param index the input's position, from 0.
+/// @return text that lives as long as the program; NULL if it is unknown or there is no such input.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_program_input_name(const cyxla_program *program, size_t index);
+
+/// Returns the element type of an input.
+///
+/// @param program a program, or NULL.
+/// @param index the input's position, from 0.
+/// @return the type; CYXLA_DTYPE_INVALID if there is no such input.
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_dtype cyxla_program_input_dtype(const cyxla_program *program, size_t index);
+
+/// Returns how many elements an input has in each dimension.
+///
+/// @param program a program, or NULL.
+/// @param index the input's position, from 0.
+/// @param rank  receives how many dimensions; may be NULL.
+/// @return the dims, which live as long as the program; NULL for a scalar and if there is no such input.
+/// @threads safe.   @blocks no.   @since 0.1
+const int64_t *cyxla_program_input_dims(const cyxla_program *program,
+                                        size_t index,
+                                        size_t *rank);
+
+/// Returns how many bytes an input takes in host memory, row-major.
+///
+/// @param program a program, or NULL.
+/// @param index the input's position, from 0.
+/// @return bytes; 0 if there is no such input.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_program_input_size(const cyxla_program *program, size_t index);
+
+/// Tells whether the program may overwrite an input.
+///
+/// @param program a program, or NULL.
+/// @param index the input's position, from 0.
+/// @return true if it may: a buffer passed to cyxla_execute for it may be gone afterwards.
+/// @threads safe.   @blocks no.   @since 0.1
+bool cyxla_program_input_is_donated(const cyxla_program *program, size_t index);
+
+/// Returns how many outputs the program gives.
+///
+/// @param program a program, or NULL.
+/// @return the count; 0 for NULL and where it is unknown.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_program_output_count(const cyxla_program *program);
+
+/// Returns the name of an output in the user's program: for a file of jax.export its key
+/// path, such as result['loss'].
+///
+/// @param program a program, or NULL.
+/// @param index the output's position, from 0.
+/// @return text that lives as long as the program; NULL if it is unknown or there is no such output.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_program_output_name(const cyxla_program *program,
+                                      size_t index);
+
+/// Returns the element type of an output.
+///
+/// @param program a program, or NULL.
+/// @param index the output's position, from 0.
+/// @return the type; CYXLA_DTYPE_INVALID if there is no such output.
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_dtype cyxla_program_output_dtype(const cyxla_program *program, size_t index);
+
+/// Returns how many elements an output has in each dimension.
+///
+/// @param program a program, or NULL.
+/// @param index the output's position, from 0.
+/// @param rank  receives how many dimensions; may be NULL.
+/// @return the dims, which live as long as the program; NULL for a scalar and if there is no such output.
+/// @threads safe.   @blocks no.   @since 0.1
+const int64_t *cyxla_program_output_dims(const cyxla_program *program,
+                                         size_t index,
+                                         size_t *rank);
+
+/// Returns how many bytes an output takes in host memory, row-major.
+///
+/// @param program a program, or NULL.
+/// @param index the output's position, from 0.
+/// @return bytes; 0 if there is no such output.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_program_output_size(const cyxla_program *program, size_t index);
 
 /* =============================================================================
  * Executables: compiled programs.
@@ -806,6 +963,55 @@ void cyxla_executable_free(cyxla_executable *executable);
 /// @threads safe.   @blocks no.   @since 0.1
 const char *cyxla_executable_name(const cyxla_executable *executable);
 
+/// Returns a text that names the program that was compiled. Equal programs have the same
+/// one on every machine, whatever they were compiled with.
+///
+/// @param executable an executable, or NULL.
+/// @return text that lives as long as the executable; empty if the plugin has none; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_executable_fingerprint(const cyxla_executable *executable);
+
+/// Returns on how many devices an executable runs at once: its replicas times its
+/// partitions.
+///
+/// @param executable an executable, or NULL.
+/// @return the count; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_executable_device_count(const cyxla_executable *executable);
+
+/// Returns the size of the code that was made.
+///
+/// @param executable an executable, or NULL.
+/// @return bytes; 0 where the plugin does not tell (CPU plugins do not), and for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_executable_generated_code_size(const cyxla_executable *executable);
+
+/// Returns how much memory an executable takes on each of its devices, as a JSON object:
+/// "arguments", "outputs", "aliased" (outputs in the memory of donated arguments),
+/// "temporary", "generated_code" and "peak", in bytes.
+///
+/// @param executable an executable, or NULL.
+/// @return text that lives as long as the executable, "null" if the plugin does not tell; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_executable_memory_json(const cyxla_executable *executable);
+
+/// Gives the program as the plugin optimized it: a serialized HloModuleProtoWithConfig
+/// from XLA's own plugins.
+///
+/// @param executable an executable.
+/// @param out        receives bytes to free with cyxla_bytes_free.
+/// @return NULL, or an owned error: the plugin's.
+/// @threads safe.   @blocks while the plugin writes it.   @since 0.1
+cyxla_error *cyxla_executable_optimized_program(const cyxla_executable *executable,
+                                                cyxla_bytes **out);
+
+/* =============================================================================
+ * What executables take and give.
+ *
+ * Never unknown. For a file of jax.export these are the inputs of the user's own
+ * function, in flat order: pass those that the compiler dropped as well.
+ * ============================================================================= */
+
 /// Returns how many inputs the program takes.
 ///
 /// @param executable an executable, or NULL.
@@ -813,10 +1019,11 @@ const char *cyxla_executable_name(const cyxla_executable *executable);
 /// @threads safe.   @blocks no.   @since 0.1
 size_t cyxla_executable_input_count(const cyxla_executable *executable);
 
-/// Returns the name of an input in the user's program.
+/// Returns the name of an input in the user's program: for a file of jax.export its key
+/// path, such as args[0]['w1'][3].
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the input's position, from 0.
+/// @param index the input's position, from 0.
 /// @return text that lives as long as the executable; NULL if it is unknown or there is no such input.
 /// @threads safe.   @blocks no.   @since 0.1
 const char *cyxla_executable_input_name(const cyxla_executable *executable,
@@ -825,7 +1032,7 @@ const char *cyxla_executable_input_name(const cyxla_executable *executable,
 /// Returns the element type of an input.
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the input's position, from 0.
+/// @param index the input's position, from 0.
 /// @return the type; CYXLA_DTYPE_INVALID if there is no such input.
 /// @threads safe.   @blocks no.   @since 0.1
 cyxla_dtype cyxla_executable_input_dtype(const cyxla_executable *executable, size_t index);
@@ -833,8 +1040,8 @@ cyxla_dtype cyxla_executable_input_dtype(const cyxla_executable *executable, siz
 /// Returns how many elements an input has in each dimension.
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the input's position, from 0.
-/// @param rank       receives how many dimensions; may be NULL.
+/// @param index the input's position, from 0.
+/// @param rank  receives how many dimensions; may be NULL.
 /// @return the dims, which live as long as the executable; NULL for a scalar and if there is no such input.
 /// @threads safe.   @blocks no.   @since 0.1
 const int64_t *cyxla_executable_input_dims(const cyxla_executable *executable,
@@ -844,7 +1051,7 @@ const int64_t *cyxla_executable_input_dims(const cyxla_executable *executable,
 /// Returns how many bytes an input takes in host memory, row-major.
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the input's position, from 0.
+/// @param index the input's position, from 0.
 /// @return bytes; 0 if there is no such input.
 /// @threads safe.   @blocks no.   @since 0.1
 size_t cyxla_executable_input_size(const cyxla_executable *executable, size_t index);
@@ -852,7 +1059,7 @@ size_t cyxla_executable_input_size(const cyxla_executable *executable, size_t in
 /// Tells whether the program may overwrite an input.
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the input's position, from 0.
+/// @param index the input's position, from 0.
 /// @return true if it may: a buffer passed to cyxla_execute for it may be gone afterwards.
 /// @threads safe.   @blocks no.   @since 0.1
 bool cyxla_executable_input_is_donated(const cyxla_executable *executable, size_t index);
@@ -864,10 +1071,11 @@ bool cyxla_executable_input_is_donated(const cyxla_executable *executable, size_
 /// @threads safe.   @blocks no.   @since 0.1
 size_t cyxla_executable_output_count(const cyxla_executable *executable);
 
-/// Returns the name of an output in the user's program.
+/// Returns the name of an output in the user's program: for a file of jax.export its key
+/// path, such as result['loss'].
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the output's position, from 0.
+/// @param index the output's position, from 0.
 /// @return text that lives as long as the executable; NULL if it is unknown or there is no such output.
 /// @threads safe.   @blocks no.   @since 0.1
 const char *cyxla_executable_output_name(const cyxla_executable *executable,
@@ -876,7 +1084,7 @@ const char *cyxla_executable_output_name(const cyxla_executable *executable,
 /// Returns the element type of an output.
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the output's position, from 0.
+/// @param index the output's position, from 0.
 /// @return the type; CYXLA_DTYPE_INVALID if there is no such output.
 /// @threads safe.   @blocks no.   @since 0.1
 cyxla_dtype cyxla_executable_output_dtype(const cyxla_executable *executable, size_t index);
@@ -884,8 +1092,8 @@ cyxla_dtype cyxla_executable_output_dtype(const cyxla_executable *executable, si
 /// Returns how many elements an output has in each dimension.
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the output's position, from 0.
-/// @param rank       receives how many dimensions; may be NULL.
+/// @param index the output's position, from 0.
+/// @param rank  receives how many dimensions; may be NULL.
 /// @return the dims, which live as long as the executable; NULL for a scalar and if there is no such output.
 /// @threads safe.   @blocks no.   @since 0.1
 const int64_t *cyxla_executable_output_dims(const cyxla_executable *executable,
@@ -895,10 +1103,74 @@ const int64_t *cyxla_executable_output_dims(const cyxla_executable *executable,
 /// Returns how many bytes an output takes in host memory, row-major.
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the output's position, from 0.
+/// @param index the output's position, from 0.
 /// @return bytes; 0 if there is no such output.
 /// @threads safe.   @blocks no.   @since 0.1
 size_t cyxla_executable_output_size(const cyxla_executable *executable, size_t index);
+
+/* =============================================================================
+ * Saved executables: compile once, load in milliseconds.
+ *
+ * A saved executable is for the plugin, its version and the kind of CPU that it was
+ * compiled with; loading it under anything else is refused, since plugins would load it
+ * and compute wrong numbers. To have that done by itself, turn on the executable cache:
+ * the environment variable CYXLA_CACHE_DIR, or the compile option "cache_dir".
+ * ============================================================================= */
+
+/// Saves an executable: its code, what it takes and gives, and what it was compiled
+/// with and for.
+///
+/// @param executable an executable.
+/// @param out        receives bytes to free with cyxla_bytes_free.
+/// @return NULL, or an owned error: UNIMPLEMENTED (the plugin cannot), or the plugin's.
+/// @threads safe.   @blocks while the plugin writes its code.   @since 0.1
+cyxla_error *cyxla_executable_to_bytes(const cyxla_executable *executable, cyxla_bytes **out);
+
+/// Loads a saved executable.
+///
+/// Makes the default runtime for its platform if there is none. Every byte is checked
+/// before the plugin sees it, but bytes that somebody made up to do harm are as good as a
+/// program: load only what you would run.
+///
+/// @param data     the bytes of cyxla_executable_to_bytes; used before the call returns. May be NULL only if `size` is 0.
+/// @param size     in bytes.
+/// @param out      receives an executable to free with cyxla_executable_free.
+/// @return NULL, or an owned error: DATA_LOSS (damaged), INVALID_ARGUMENT (no saved executable), FAILED_PRECONDITION (saved with another plugin or for another machine; the message says what differs), UNIMPLEMENTED (saved by a newer libcyxla).
+/// @threads safe.   @blocks while the plugin loads.   @since 0.1
+cyxla_error *cyxla_executable_from_bytes(const void *data,
+                                         size_t size,
+                                         cyxla_executable **out);
+
+/// Tells whether an executable came from the executable cache.
+///
+/// @param executable an executable, or NULL.
+/// @return true if nothing had to be compiled; false for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+bool cyxla_executable_is_from_cache(const cyxla_executable *executable);
+
+/* =============================================================================
+ * Bytes that the library made, such as a saved executable.
+ * ============================================================================= */
+
+/// Returns where the bytes are.
+///
+/// @param bytes bytes, or NULL.
+/// @return memory that lives as long as `bytes`; NULL if there are none.
+/// @threads safe.   @blocks no.   @since 0.1
+const void *cyxla_bytes_data(const cyxla_bytes *bytes);
+
+/// Returns how many bytes there are.
+///
+/// @param bytes bytes, or NULL.
+/// @return the count; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_bytes_size(const cyxla_bytes *bytes);
+
+/// Frees bytes.
+///
+/// @param bytes bytes, or NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+void cyxla_bytes_free(cyxla_bytes *bytes);
 
 /* =============================================================================
  * Running a program.

@@ -109,6 +109,22 @@ impl DType {
         }
     }
 
+    /// The type that StableHLO text writes so, such as `i1` or `f8E4M3FN`; the parts of
+    /// a complex type stand behind `complex`, without brackets.
+    pub fn from_mlir(name: &str) -> Option<DType> {
+        let own = match name {
+            "i1" => "pred".to_owned(),
+            "complexf32" => "c64".to_owned(),
+            "complexf64" => "c128".to_owned(),
+            _ => match (name.strip_prefix("ui"), name.strip_prefix("si").or(name.strip_prefix('i'))) {
+                (Some(bits), _) => format!("u{bits}"),
+                (None, Some(bits)) => format!("s{bits}"),
+                (None, None) => name.to_ascii_lowercase(),
+            },
+        };
+        ALL.iter().copied().find(|&dtype| dtype != DType::TOKEN && dtype.name() == own)
+    }
+
     /// The type that XLA's `PrimitiveType` numbers so.
     pub fn from_xla(number: i32) -> Option<DType> {
         ALL.iter().copied().find(|&dtype| facts(dtype).is_some_and(|facts| facts.xla == number))
@@ -144,6 +160,25 @@ impl fmt::Display for ArrayType<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_in_mlir() {
+        for (name, dtype) in [
+            ("i1", DType::PRED),
+            ("i32", DType::S32),
+            ("si4", DType::S4),
+            ("ui2", DType::U2),
+            ("bf16", DType::BF16),
+            ("f8E4M3B11FNUZ", DType::F8E4M3B11FNUZ),
+            ("f4E2M1FN", DType::F4E2M1FN),
+            ("complexf64", DType::C128),
+        ] {
+            assert_eq!(DType::from_mlir(name), Some(dtype), "{name}");
+        }
+        for other in ["", "index", "i7", "token", "f", "complex"] {
+            assert_eq!(DType::from_mlir(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn numbers_are_pjrts_and_without_gaps() {

@@ -5,59 +5,37 @@
 //! the executable.
 
 use std::ffi::{CString, c_char};
+use std::sync::OnceLock;
 
-use super::dtype::{CYXLA_DTYPE_INVALID, cyxla_dtype};
+use super::bytes::cyxla_bytes;
 use super::error::{c_text, cyxla_error};
 use super::guard::{guard, value};
 use super::options::cyxla_options;
 use super::pointer::{self, Out, optional_c_text};
 use super::program::cyxla_program;
-use crate::program::TensorSpec;
+use super::tensors::Names;
 use crate::runtime::Executable;
 
 /// A compiled program. Immutable; any number of threads may use it at once.
 pub struct cyxla_executable {
     pub(super) executable: Executable,
+    pub(super) names: Names,
     name: CString,
-    input_names: Vec<Option<CString>>,
-    output_names: Vec<Option<CString>>,
+    /// Made when they are first asked for.
+    fingerprint: OnceLock<CString>,
+    memory_json: OnceLock<CString>,
 }
 
 impl cyxla_executable {
-    fn new(executable: Executable) -> cyxla_executable {
-        let names =
-            |specs: &[TensorSpec]| specs.iter().map(|spec| spec.name.as_deref().map(c_text)).collect();
+    pub(super) fn new(executable: Executable) -> cyxla_executable {
         cyxla_executable {
             name: c_text(executable.name()),
-            input_names: names(executable.inputs()),
-            output_names: names(executable.outputs()),
+            fingerprint: OnceLock::new(),
+            memory_json: OnceLock::new(),
+            names: Names::of(executable.signature()),
             executable,
         }
     }
-}
-
-/// An input or output: its type, and its name as a C string.
-struct Tensor<'a> {
-    spec: &'a TensorSpec,
-    name: Option<&'a CString>,
-}
-
-/// # Safety
-/// NULL or a living executable.
-unsafe fn input<'a>(executable: *const cyxla_executable, index: usize) -> Option<Tensor<'a>> {
-    // SAFETY: the caller's promise.
-    let made = unsafe { pointer::optional(executable) }?;
-    let spec = made.executable.inputs().get(index)?;
-    Some(Tensor { spec, name: made.input_names.get(index)?.as_ref() })
-}
-
-/// # Safety
-/// NULL or a living executable.
-unsafe fn output<'a>(executable: *const cyxla_executable, index: usize) -> Option<Tensor<'a>> {
-    // SAFETY: the caller's promise.
-    let made = unsafe { pointer::optional(executable) }?;
-    let spec = made.executable.outputs().get(index)?;
-    Some(Tensor { spec, name: made.output_names.get(index)?.as_ref() })
 }
 
 /// Compiles a program for the process's runtime.
@@ -114,182 +92,82 @@ pub unsafe extern "C" fn cyxla_executable_name(executable: *const cyxla_executab
     value(std::ptr::null(), || optional_c_text(executable.map(|executable| &executable.name)))
 }
 
-/// Returns how many inputs the program takes.
+/// Returns a text that names the program that was compiled. Equal programs have the same
+/// one on every machine, whatever they were compiled with.
+///
+/// @param executable an executable, or NULL.
+/// @return text that lives as long as the executable; empty if the plugin has none; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_executable_fingerprint(executable: *const cyxla_executable) -> *const c_char {
+    // SAFETY: NULL or a living executable.
+    let executable = unsafe { pointer::optional(executable) };
+    value(std::ptr::null(), || {
+        optional_c_text(
+            executable.map(|made| made.fingerprint.get_or_init(|| c_text(&made.executable.fingerprint()))),
+        )
+    })
+}
+
+/// Returns on how many devices an executable runs at once: its replicas times its
+/// partitions.
 ///
 /// @param executable an executable, or NULL.
 /// @return the count; 0 for NULL.
 /// @threads safe.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_input_count(executable: *const cyxla_executable) -> usize {
+pub unsafe extern "C" fn cyxla_executable_device_count(executable: *const cyxla_executable) -> usize {
     // SAFETY: NULL or a living executable.
     let executable = unsafe { pointer::optional(executable) };
-    value(0, || executable.map_or(0, |made| made.executable.inputs().len()))
+    value(0, || executable.map_or(0, |executable| executable.executable.device_count()))
 }
 
-/// Returns the name of an input in the user's program.
+/// Returns the size of the code that was made.
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the input's position, from 0.
-/// @return text that lives as long as the executable; NULL if it is unknown or there is no such input.
+/// @return bytes; 0 where the plugin does not tell (CPU plugins do not), and for NULL.
 /// @threads safe.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_input_name(
-    executable: *const cyxla_executable,
-    index: usize,
-) -> *const c_char {
+pub unsafe extern "C" fn cyxla_executable_generated_code_size(executable: *const cyxla_executable) -> usize {
     // SAFETY: NULL or a living executable.
-    let tensor = unsafe { input(executable, index) };
-    value(std::ptr::null(), || optional_c_text(tensor.and_then(|tensor| tensor.name)))
+    let executable = unsafe { pointer::optional(executable) };
+    value(0, || executable.map_or(0, |executable| executable.executable.generated_code_size()))
 }
 
-/// Returns the element type of an input.
+/// Returns how much memory an executable takes on each of its devices, as a JSON object:
+/// "arguments", "outputs", "aliased" (outputs in the memory of donated arguments),
+/// "temporary", "generated_code" and "peak", in bytes.
 ///
 /// @param executable an executable, or NULL.
-/// @param index      the input's position, from 0.
-/// @return the type; CYXLA_DTYPE_INVALID if there is no such input.
+/// @return text that lives as long as the executable, "null" if the plugin does not tell; NULL for NULL.
 /// @threads safe.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_input_dtype(
-    executable: *const cyxla_executable,
-    index: usize,
-) -> cyxla_dtype {
+pub unsafe extern "C" fn cyxla_executable_memory_json(executable: *const cyxla_executable) -> *const c_char {
     // SAFETY: NULL or a living executable.
-    let tensor = unsafe { input(executable, index) };
-    value(CYXLA_DTYPE_INVALID, || {
-        tensor.map_or(CYXLA_DTYPE_INVALID, |tensor| cyxla_dtype(tensor.spec.dtype.0))
+    let executable = unsafe { pointer::optional(executable) };
+    value(std::ptr::null(), || {
+        let json = |made: &cyxla_executable| c_text(&made.executable.memory_json().to_string());
+        optional_c_text(executable.map(|made| made.memory_json.get_or_init(|| json(made))))
     })
 }
 
-/// Returns how many elements an input has in each dimension.
+/// Gives the program as the plugin optimized it: a serialized HloModuleProtoWithConfig
+/// from XLA's own plugins.
 ///
-/// @param executable an executable, or NULL.
-/// @param index      the input's position, from 0.
-/// @param rank       receives how many dimensions; may be NULL.
-/// @return the dims, which live as long as the executable; NULL for a scalar and if there is no such input.
-/// @threads safe.   @blocks no.   @since 0.1
+/// @param executable an executable.
+/// @param out        receives bytes to free with cyxla_bytes_free.
+/// @return NULL, or an owned error: the plugin's.
+/// @threads safe.   @blocks while the plugin writes it.   @since 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_input_dims(
+pub unsafe extern "C" fn cyxla_executable_optimized_program(
     executable: *const cyxla_executable,
-    index: usize,
-    rank: *mut usize,
-) -> *const i64 {
-    // SAFETY: NULL or a living executable.
-    let tensor = unsafe { input(executable, index) };
-    let dims = value(&[][..], || tensor.map_or(&[][..], |tensor| tensor.spec.dims.as_slice()));
-    // SAFETY: NULL or writable.
-    unsafe { pointer::list(dims, rank) }
-}
-
-/// Returns how many bytes an input takes in host memory, row-major.
-///
-/// @param executable an executable, or NULL.
-/// @param index      the input's position, from 0.
-/// @return bytes; 0 if there is no such input.
-/// @threads safe.   @blocks no.   @since 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_input_size(
-    executable: *const cyxla_executable,
-    index: usize,
-) -> usize {
-    // SAFETY: NULL or a living executable.
-    let tensor = unsafe { input(executable, index) };
-    value(0, || tensor.map_or(0, |tensor| tensor.spec.host_size()))
-}
-
-/// Tells whether the program may overwrite an input.
-///
-/// @param executable an executable, or NULL.
-/// @param index      the input's position, from 0.
-/// @return true if it may: a buffer passed to cyxla_execute for it may be gone afterwards.
-/// @threads safe.   @blocks no.   @since 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_input_is_donated(
-    executable: *const cyxla_executable,
-    index: usize,
-) -> bool {
-    // SAFETY: NULL or a living executable.
-    let tensor = unsafe { input(executable, index) };
-    value(false, || tensor.is_some_and(|tensor| tensor.spec.is_donated))
-}
-
-/// Returns how many outputs the program gives.
-///
-/// @param executable an executable, or NULL.
-/// @return the count; 0 for NULL.
-/// @threads safe.   @blocks no.   @since 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_output_count(executable: *const cyxla_executable) -> usize {
-    // SAFETY: NULL or a living executable.
-    let executable = unsafe { pointer::optional(executable) };
-    value(0, || executable.map_or(0, |made| made.executable.outputs().len()))
-}
-
-/// Returns the name of an output in the user's program.
-///
-/// @param executable an executable, or NULL.
-/// @param index      the output's position, from 0.
-/// @return text that lives as long as the executable; NULL if it is unknown or there is no such output.
-/// @threads safe.   @blocks no.   @since 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_output_name(
-    executable: *const cyxla_executable,
-    index: usize,
-) -> *const c_char {
-    // SAFETY: NULL or a living executable.
-    let tensor = unsafe { output(executable, index) };
-    value(std::ptr::null(), || optional_c_text(tensor.and_then(|tensor| tensor.name)))
-}
-
-/// Returns the element type of an output.
-///
-/// @param executable an executable, or NULL.
-/// @param index      the output's position, from 0.
-/// @return the type; CYXLA_DTYPE_INVALID if there is no such output.
-/// @threads safe.   @blocks no.   @since 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_output_dtype(
-    executable: *const cyxla_executable,
-    index: usize,
-) -> cyxla_dtype {
-    // SAFETY: NULL or a living executable.
-    let tensor = unsafe { output(executable, index) };
-    value(CYXLA_DTYPE_INVALID, || {
-        tensor.map_or(CYXLA_DTYPE_INVALID, |tensor| cyxla_dtype(tensor.spec.dtype.0))
+    out: *mut *mut cyxla_bytes,
+) -> *mut cyxla_error {
+    guard("cyxla_executable_optimized_program", || {
+        // SAFETY: NULL or a living executable; NULL or writable.
+        let (executable, out) =
+            unsafe { (pointer::reference(executable, "executable")?, Out::new(out, "out")?) };
+        out.set_handle(cyxla_bytes(executable.executable.optimized_program()?));
+        Ok(())
     })
-}
-
-/// Returns how many elements an output has in each dimension.
-///
-/// @param executable an executable, or NULL.
-/// @param index      the output's position, from 0.
-/// @param rank       receives how many dimensions; may be NULL.
-/// @return the dims, which live as long as the executable; NULL for a scalar and if there is no such output.
-/// @threads safe.   @blocks no.   @since 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_output_dims(
-    executable: *const cyxla_executable,
-    index: usize,
-    rank: *mut usize,
-) -> *const i64 {
-    // SAFETY: NULL or a living executable.
-    let tensor = unsafe { output(executable, index) };
-    let dims = value(&[][..], || tensor.map_or(&[][..], |tensor| tensor.spec.dims.as_slice()));
-    // SAFETY: NULL or writable.
-    unsafe { pointer::list(dims, rank) }
-}
-
-/// Returns how many bytes an output takes in host memory, row-major.
-///
-/// @param executable an executable, or NULL.
-/// @param index      the output's position, from 0.
-/// @return bytes; 0 if there is no such output.
-/// @threads safe.   @blocks no.   @since 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cyxla_executable_output_size(
-    executable: *const cyxla_executable,
-    index: usize,
-) -> usize {
-    // SAFETY: NULL or a living executable.
-    let tensor = unsafe { output(executable, index) };
-    value(0, || tensor.map_or(0, |tensor| tensor.spec.host_size()))
 }

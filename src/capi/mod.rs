@@ -9,16 +9,21 @@
 #![allow(clippy::missing_safety_doc, reason = "the C contract is the doc")]
 
 pub mod buffer;
+pub mod bytes;
 pub mod dtype;
 pub mod error;
 pub mod executable;
+pub mod executable_signature;
 pub mod options;
 pub mod plugins;
 pub mod program;
+pub mod program_signature;
 pub mod run;
 pub mod runtime;
+pub mod saved;
 pub mod version;
 
 mod guard;
 mod host_state;
 mod pointer;
+mod tensors;

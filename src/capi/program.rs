@@ -1,12 +1,15 @@
 //! Programs: what a file or memory holds, before it is compiled.
 //!
-//! A program is immutable and may be shared by threads. It needs no plugin.
+//! A program is immutable and may be shared by threads. It needs no plugin. Its form is
+//! told by its content, never by the name of its file.
 
 use std::ffi::{CString, c_char, c_void};
+use std::sync::OnceLock;
 
 use super::error::{c_text, cyxla_error};
 use super::guard::{guard, value};
 use super::pointer::{self, Out, optional_c_text};
+use super::tensors::Names;
 use crate::error::{Error, Result};
 use crate::program::{Format, Program};
 
@@ -19,21 +22,33 @@ pub struct cyxla_format(pub i32);
 pub const CYXLA_FORMAT_DETECT: cyxla_format = cyxla_format(0);
 /// StableHLO: text, MLIR bytecode or portable artifact.
 pub const CYXLA_FORMAT_STABLEHLO: cyxla_format = cyxla_format(1);
-/// A file of jax.export; not readable in this version.
+/// A file of jax.export (Exported.serialize).
 pub const CYXLA_FORMAT_JAX_EXPORT: cyxla_format = cyxla_format(2);
-/// A serialized HloModuleProto; not readable in this version.
+/// A serialized HloModuleProto.
 pub const CYXLA_FORMAT_HLO: cyxla_format = cyxla_format(3);
 
 /// A program that is not compiled. Immutable; any thread may use it.
 pub struct cyxla_program {
     pub(super) program: Program,
+    pub(super) names: Names,
+    name: Option<CString>,
     platforms: Vec<CString>,
+    custom_calls: Vec<CString>,
+    /// Made when it is first asked for.
+    json: OnceLock<CString>,
 }
 
 impl cyxla_program {
     fn new(program: Program) -> cyxla_program {
-        let platforms = program.platforms().iter().map(|platform| c_text(platform)).collect();
-        cyxla_program { program, platforms }
+        let texts = |texts: &[String]| texts.iter().map(|text| c_text(text)).collect();
+        cyxla_program {
+            names: program.signature().map(Names::of).unwrap_or_default(),
+            name: program.contents().name.as_deref().map(c_text),
+            platforms: texts(program.platforms()),
+            custom_calls: texts(&program.contents().custom_calls),
+            json: OnceLock::new(),
+            program,
+        }
     }
 }
 
@@ -54,9 +69,9 @@ fn format_of(format: cyxla_format) -> Result<Format> {
 ///
 /// @param path     a regular file; NUL-terminated, in the bytes of the file system.
 /// @param format   CYXLA_FORMAT_DETECT, or what the file is.
-/// @param platform the platform that the program was lowered for, or NULL for what it records (StableHLO records none, and compiles for any).
+/// @param platform the platform that the program was lowered for, or NULL for what it records (StableHLO and HLO record none, and compile for any); one of them for a file of jax.export that has several.
 /// @param out      receives a program to free with cyxla_program_free.
-/// @return NULL, or an owned error: NOT_FOUND or PERMISSION_DENIED (the file), INVALID_ARGUMENT (not a program), UNIMPLEMENTED (a format that this version cannot read).
+/// @return NULL, or an owned error: NOT_FOUND or PERMISSION_DENIED (the file), INVALID_ARGUMENT (not a program, damaged, or not for `platform`), FAILED_PRECONDITION (a saved executable), UNIMPLEMENTED (a program that cannot run: no fixed shapes, host callbacks, a newer calling convention; or one for a newer libcyxla).
 /// @threads safe.   @blocks while the file is read.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_program_from_file(
@@ -84,9 +99,9 @@ pub unsafe extern "C" fn cyxla_program_from_file(
 /// @param data     program bytes; copied. May be NULL only if `size` is 0.
 /// @param size     in bytes; without the NUL at the end of a text.
 /// @param format   CYXLA_FORMAT_DETECT, or what the bytes are.
-/// @param platform the platform that the program was lowered for, or NULL for what it records (StableHLO records none, and compiles for any).
+/// @param platform the platform that the program was lowered for, or NULL for what it records (StableHLO and HLO record none, and compile for any); one of them for a file of jax.export that has several.
 /// @param out      receives a program to free with cyxla_program_free.
-/// @return NULL, or an owned error: INVALID_ARGUMENT (not a program), UNIMPLEMENTED (a format that this version cannot read).
+/// @return NULL, or an owned error: INVALID_ARGUMENT (not a program, damaged, or not for `platform`), FAILED_PRECONDITION (a saved executable), UNIMPLEMENTED (a program that cannot run: no fixed shapes, host callbacks, a newer calling convention; or one for a newer libcyxla).
 /// @threads safe.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_program_from_bytes(
@@ -162,5 +177,83 @@ pub unsafe extern "C" fn cyxla_program_format(program: *const cyxla_program) -> 
         Some(Format::JaxExport) => CYXLA_FORMAT_JAX_EXPORT,
         Some(Format::Hlo) => CYXLA_FORMAT_HLO,
         Some(Format::Detect) | None => CYXLA_FORMAT_DETECT,
+    })
+}
+
+/// Returns the name of a program: of the function that jax.export wrote, or of the module.
+///
+/// @param program  a program, or NULL.
+/// @return text that lives as long as the program; NULL if it has none, and for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_program_name(program: *const cyxla_program) -> *const c_char {
+    // SAFETY: NULL or a living program.
+    let program = unsafe { pointer::optional(program) };
+    value(std::ptr::null(), || optional_c_text(program.and_then(|program| program.name.as_ref())))
+}
+
+/// Returns how many kinds of custom calls a program makes. The plugin has to know each.
+///
+/// @param program  a program, or NULL.
+/// @return the count of different targets; 0 for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_program_custom_call_count(program: *const cyxla_program) -> usize {
+    // SAFETY: NULL or a living program.
+    let program = unsafe { pointer::optional(program) };
+    value(0, || program.map_or(0, |program| program.custom_calls.len()))
+}
+
+/// Returns the target of a custom call that a program makes.
+///
+/// @param program  a program, or NULL.
+/// @param index    from 0; targets are sorted.
+/// @return text that lives as long as the program; NULL if there is no such target.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_program_custom_call(
+    program: *const cyxla_program,
+    index: usize,
+) -> *const c_char {
+    // SAFETY: NULL or a living program.
+    let program = unsafe { pointer::optional(program) };
+    value(std::ptr::null(), || optional_c_text(program.and_then(|program| program.custom_calls.get(index))))
+}
+
+/// Returns all that is known of a program before it is compiled, as a JSON object: what
+/// `cyxla inspect --json` prints.
+///
+/// @param program  a program, or NULL.
+/// @return text that lives as long as the program; NULL for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_program_json(program: *const cyxla_program) -> *const c_char {
+    // SAFETY: NULL or a living program.
+    let program = unsafe { pointer::optional(program) };
+    value(std::ptr::null(), || {
+        let json = |program: &cyxla_program| c_text(&program.program.to_json().to_string());
+        optional_c_text(program.map(|program| program.json.get_or_init(|| json(program))))
+    })
+}
+
+/// Gives the program of the gradients that a file of jax.export holds.
+///
+/// It takes the inputs of `program` and then a cotangent for each of its outputs, and
+/// gives a cotangent for each input: JAX's VJP.
+///
+/// @param program  a program.
+/// @param out      receives a program of its own, to free with cyxla_program_free.
+/// @return NULL, or an owned error: NOT_FOUND (there is none; write it with `serialize(vjp_order=1)`), UNIMPLEMENTED (it cannot run).
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_program_vjp(
+    program: *const cyxla_program,
+    out: *mut *mut cyxla_program,
+) -> *mut cyxla_error {
+    guard("cyxla_program_vjp", || {
+        // SAFETY: NULL or a living program; NULL or writable.
+        let (program, out) = unsafe { (pointer::reference(program, "program")?, Out::new(out, "out")?) };
+        out.set_handle(cyxla_program::new(program.program.vjp()?));
+        Ok(())
     })
 }

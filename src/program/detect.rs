@@ -2,20 +2,25 @@
 
 use memchr::memmem;
 
-use super::{Format, bytecode, calls, replicas, tensors, text};
+use super::saved_magic::{SAVED_MAGIC, is_damaged_magic};
+use super::{Format, bytecode, calls, foreign, jax_export, replicas, tensors, text};
 use crate::error::{Code, Error, Origin, Result};
 
 /// What a program's bytes look like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
-    /// MLIR bytecode, which portable StableHLO artifacts are too.
+    /// StableHLO as MLIR bytecode, which portable artifacts are too.
     Bytecode,
-    /// Text that may be StableHLO.
+    /// StableHLO as text.
     Text,
     /// Text of XLA's own HLO language.
     HloText,
+    /// A serialized `HloModuleProto`.
+    HloProto,
     /// A file of `jax.export`: FlatBuffers with MLIR bytecode inside.
     JaxExport,
+    /// An executable that this library saved.
+    SavedExecutable,
     /// None of these.
     Unknown,
 }
@@ -26,64 +31,107 @@ impl Encoding {
         if code.starts_with(bytecode::MAGIC) {
             return Encoding::Bytecode;
         }
-        if let Ok(text) = std::str::from_utf8(code) {
-            let text = text.trim_start();
-            return match text {
-                _ if text.starts_with("HloModule") => Encoding::HloText,
-                _ if text.contains("func.func") || text.contains("module") => Encoding::Text,
-                _ => Encoding::Unknown,
-            };
+        if code.starts_with(SAVED_MAGIC) || is_damaged_magic(code) {
+            return Encoding::SavedExecutable;
         }
-        // A FlatBuffer begins with the position of its root table; the bytecode
-        // of the module is one of its vectors.
-        if memmem::find(code, bytecode::MAGIC).is_some_and(|position| position >= 8) {
+        if let Ok(text) = std::str::from_utf8(code) {
+            let has = |word: &str| memmem::find(code, word.as_bytes()).is_some();
+            if text.trim_start().starts_with("HloModule") {
+                return Encoding::HloText;
+            }
+            if has("func.func") || has("module") {
+                return Encoding::Text;
+            }
+        }
+        if jax_export::looks_like_one(code) {
             return Encoding::JaxExport;
         }
         Encoding::Unknown
     }
+
+    /// What it is, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Encoding::Bytecode => "MLIR bytecode",
+            Encoding::Text => "StableHLO text",
+            Encoding::HloText => "HLO text",
+            Encoding::HloProto => "an HLO proto",
+            Encoding::JaxExport => "a jax.export file",
+            Encoding::SavedExecutable => "a saved executable",
+            Encoding::Unknown => "not recognized",
+        }
+    }
 }
 
-/// Whether this version can compile `code` as the caller's `format`.
-pub fn check(code: &[u8], format: Format) -> Result<()> {
+/// The encoding of a program that the caller says is in `format`; an error if it is
+/// none that can be compiled, or another one.
+pub fn detect(code: &[u8], format: Format) -> Result<Encoding> {
     if code.iter().all(u8::is_ascii_whitespace) {
         return Err(Error::invalid_argument("the program is empty"));
     }
-    if format == Format::Hlo {
-        return Err(unsupported("HLO protos", "give the program as StableHLO"));
-    }
     let encoding = Encoding::of(code);
     match (format, encoding) {
-        (Format::JaxExport, _) | (Format::Detect, Encoding::JaxExport) => Err(unsupported(
-            "jax.export files",
-            "save the StableHLO inside it: open(path, 'wb').write(exported.mlir_module_serialized)",
-        )),
-        (Format::Detect | Format::StableHlo, Encoding::Bytecode) => bytecode::check(code),
-        (Format::Detect | Format::StableHlo, Encoding::Text) => check_text(code),
-        (_, Encoding::HloText) => {
-            Err(Error::invalid_argument("the program is HLO text, which plugins do not accept")
-                .hint("convert it to StableHLO, or to a serialized HloModuleProto"))
-        }
+        (Format::Detect, _) => {}
+        (Format::StableHlo, Encoding::Bytecode | Encoding::Text) => {}
         // The caller insists; a plugin says what is wrong with a text.
-        (Format::StableHlo, Encoding::Unknown) if std::str::from_utf8(code).is_ok() => check_text(code),
-        _ => Err(Error::invalid_argument(
-            "the program is not recognized: it is neither StableHLO text (an MLIR module) nor MLIR bytecode",
-        )
-        .hint("if it was cut short or written by another tool, write it again")),
+        (Format::StableHlo, Encoding::Unknown) if std::str::from_utf8(code).is_ok() => {
+            return Ok(Encoding::Text);
+        }
+        (Format::JaxExport, Encoding::JaxExport) | (Format::Hlo, Encoding::HloProto) => {}
+        (_, Encoding::Unknown | Encoding::HloText | Encoding::SavedExecutable) => {}
+        (wanted, found) => {
+            let wanted = match wanted {
+                Format::JaxExport => "a jax.export file",
+                Format::Hlo => "an HLO proto",
+                Format::StableHlo | Format::Detect => "StableHLO",
+            };
+            let message = format!("the program is not {wanted}, as the format says, but {}", found.name());
+            return Err(Error::invalid_argument(message)
+                .parameter("format")
+                .hint("let the format be found out: CYXLA_FORMAT_DETECT"));
+        }
+    }
+    match encoding {
+        Encoding::Unknown => {
+            foreign::refuse(code)?;
+            Err(not_a_program(encoding))
+        }
+        Encoding::HloText | Encoding::SavedExecutable => Err(not_a_program(encoding)),
+        _ => Ok(encoding),
     }
 }
 
-fn check_text(code: &[u8]) -> Result<()> {
-    let Ok(text) = std::str::from_utf8(code) else { return Ok(()) };
+/// Says of an encoding why it is no program that can be compiled.
+pub fn not_a_program(encoding: Encoding) -> Error {
+    match encoding {
+        Encoding::HloText => {
+            Error::invalid_argument("the program is HLO text, which plugins do not accept")
+                .hint("convert it to StableHLO, or to a serialized HloModuleProto")
+        }
+        Encoding::SavedExecutable => {
+            let message = "this is a saved executable, which is compiled already";
+            Error::new(Code::FailedPrecondition, Origin::Caller, message)
+                .hint("load it with cyxla_executable_from_bytes")
+        }
+        _ => Error::invalid_argument(
+            "the program is not recognized: it is neither StableHLO (text or MLIR bytecode) nor a jax.export file nor an HLO proto",
+        )
+        .hint("if it was cut short or written by another tool, write it again"),
+    }
+}
+
+/// A program's text, if plugins can read it without coming to harm.
+pub fn check_text(code: &[u8]) -> Result<&str> {
+    let text = std::str::from_utf8(code).map_err(|error| {
+        let message = format!("the program's text is not UTF-8 (byte {})", error.valid_up_to());
+        Error::invalid_argument(message)
+    })?;
     text::check_nesting(text)?;
     text::check_dialect(text)?;
     tensors::check_sizes(text)?;
     replicas::check_replicas(text)?;
-    calls::check_calls(text)
-}
-
-fn unsupported(what: &str, advice: &str) -> Error {
-    let message = format!("this version of libcyxla cannot read {what} yet");
-    Error::new(Code::Unimplemented, Origin::Library, message).hint(advice)
+    calls::check_calls(text)?;
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -92,13 +140,13 @@ mod tests {
 
     #[test]
     fn encodings() {
-        let jax = [&[24, 0, 0, 0, 0, 0, 0, 0, 0xff][..], bytecode::MAGIC].concat();
+        let saved = [&SAVED_MAGIC[..], b"rest"].concat();
         let cases: [(&[u8], Encoding); 8] = [
             (b"ML\xefR\x0dStableHLO_v1.0.0\0", Encoding::Bytecode),
             (b"\n module {}", Encoding::Text),
             (b"// hi\nfunc.func @main() { return }", Encoding::Text),
             (b"  HloModule m\n", Encoding::HloText),
-            (&jax, Encoding::JaxExport),
+            (&saved, Encoding::SavedExecutable),
             (b"hello", Encoding::Unknown),
             (b"\x7fELF\xff", Encoding::Unknown),
             (b"", Encoding::Unknown),
@@ -110,14 +158,20 @@ mod tests {
 
     #[test]
     fn formats_are_refused_or_taken() {
-        let outcome = |code: &[u8], format| check(code, format).map_err(|error| error.code());
-        assert_eq!(outcome(b"module {}", Format::Detect), Ok(()));
-        assert_eq!(outcome(b"whatever", Format::StableHlo), Ok(()));
-        assert_eq!(outcome(b"whatever", Format::Detect), Err(Code::InvalidArgument));
-        assert_eq!(outcome(b"\xff\xfe", Format::StableHlo), Err(Code::InvalidArgument));
-        assert_eq!(outcome(b" \n", Format::StableHlo), Err(Code::InvalidArgument));
-        assert_eq!(outcome(b"", Format::Detect), Err(Code::InvalidArgument));
-        assert_eq!(outcome(b"module {}", Format::JaxExport), Err(Code::Unimplemented));
-        assert_eq!(outcome(b"x", Format::Hlo), Err(Code::Unimplemented));
+        let outcome = |code: &[u8], format| detect(code, format).map_err(|error| error.code());
+        assert_eq!(outcome(b"module {}", Format::Detect), Ok(Encoding::Text));
+        assert_eq!(outcome(b"whatever", Format::StableHlo), Ok(Encoding::Text));
+        for (code, format) in [
+            (&b"whatever"[..], Format::Detect),
+            (b"\xff\xfe", Format::StableHlo),
+            (b" \n", Format::StableHlo),
+            (b"", Format::Detect),
+            (b"module {}", Format::JaxExport),
+            (b"x", Format::Hlo),
+            (b"HloModule m", Format::Hlo),
+        ] {
+            assert_eq!(outcome(code, format), Err(Code::InvalidArgument), "{code:?}");
+        }
+        assert_eq!(outcome(SAVED_MAGIC.as_slice(), Format::Detect), Err(Code::FailedPrecondition));
     }
 }

@@ -3,20 +3,31 @@
 
 mod bytecode;
 mod calls;
+mod contents;
+mod convention;
+mod description;
 mod detect;
 pub mod foreign;
 pub(crate) mod hlo;
 pub mod jax_export;
 mod lexer;
 mod replicas;
+mod runnable;
 pub mod saved_magic;
 mod signature;
+mod source;
 mod tensors;
 mod text;
+mod text_facts;
 
 use std::path::Path;
+use std::sync::Arc;
 
-pub use bytecode::written_by;
+pub use contents::{Contents, Dim, Element, Tensor};
+pub use convention::Parameter;
+pub use description::describe;
+pub use detect::Encoding;
+pub use saved_magic::SAVED_MAGIC;
 pub use signature::{Signature, TensorSpec};
 
 use crate::error::{Code, Error, Origin, Result};
@@ -39,37 +50,53 @@ pub enum Format {
 #[derive(Debug)]
 pub struct Program {
     /// With a NUL at the end that is not part of the program.
-    code: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
+    contents: Contents,
+    /// Those that the caller left of the ones that the program records.
     platforms: Vec<String>,
+    signature: Option<Signature>,
 }
 
 impl Program {
     /// Reads a program from a file.
     pub fn from_file(path: &Path, format: Format, platform: Option<&str>) -> Result<Program> {
-        Program::new(read(path)?, format, platform)
+        Program::new(source::read(path)?, format, platform)
             .map_err(|error| error.map_message(|message| format!("{}: {message}", path.display())))
     }
 
     /// Copies a program from memory.
     pub fn from_bytes(bytes: &[u8], format: Format, platform: Option<&str>) -> Result<Program> {
-        let mut code = memory::room(bytes.len() + 1)?;
-        code.extend_from_slice(bytes);
-        Program::new(code, format, platform)
+        let mut copy = memory::room(bytes.len() + 1)?;
+        copy.extend_from_slice(bytes);
+        Program::new(copy, format, platform)
     }
 
-    fn new(mut code: Vec<u8>, format: Format, platform: Option<&str>) -> Result<Program> {
-        let platforms = platform.map(crate::platform::check_name).transpose()?;
-        detect::check(&code, format)?;
+    fn new(mut bytes: Vec<u8>, format: Format, platform: Option<&str>) -> Result<Program> {
+        let platform = platform.map(crate::platform::check_name).transpose()?;
+        let encoding = detect::detect(&bytes, format)?;
+        let contents = Contents::read(&bytes, encoding)?;
         // Plugins read text up to a NUL, whatever size they are told. Reserved
         // exactly: a program can be large, and pushing might double its memory.
-        code.reserve_exact(1);
-        code.push(0);
-        Ok(Program { code, platforms: platforms.into_iter().collect() })
+        bytes.reserve_exact(1);
+        bytes.push(0);
+        Program::of(Arc::new(bytes), contents, platform)
     }
 
-    /// The bytes that a plugin compiles. Never empty; a NUL stands behind them.
+    fn of(bytes: Arc<Vec<u8>>, contents: Contents, platform: Option<String>) -> Result<Program> {
+        runnable::check(&contents)?;
+        let platforms = chosen(&contents.platforms, platform)?;
+        let signature = contents.signature().transpose()?;
+        Ok(Program { bytes, contents, platforms, signature })
+    }
+
+    /// The bytes that a plugin compiles. Never empty.
     pub fn code(&self) -> &[u8] {
-        &self.code[..self.code.len() - 1]
+        &self.bytes[self.contents.code.clone()]
+    }
+
+    /// What PJRT calls the form of these bytes.
+    pub fn code_format(&self) -> &'static str {
+        if self.format() == Format::Hlo { "hlo" } else { "mlir" }
     }
 
     /// The platforms that the program was lowered for; empty when it records none.
@@ -79,48 +106,74 @@ impl Program {
 
     /// The program's format, never [`Format::Detect`].
     pub fn format(&self) -> Format {
-        Format::StableHlo
+        match self.contents.encoding {
+            Encoding::JaxExport => Format::JaxExport,
+            Encoding::HloProto => Format::Hlo,
+            _ => Format::StableHlo,
+        }
+    }
+
+    /// What the user passes and gets, where that is known before it is compiled.
+    pub fn signature(&self) -> Option<&Signature> {
+        self.signature.as_ref()
+    }
+
+    /// All else that is known of it.
+    pub fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    /// All that is known of it, as JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        describe(&self.contents, self.bytes.len() - 1)
+    }
+
+    /// The program that computes this one's gradients: JAX's VJP, which takes the
+    /// inputs of this program and a cotangent for each output, and gives a cotangent
+    /// for each input.
+    pub fn vjp(&self) -> Result<Program> {
+        let position = self.contents.export.as_ref().and_then(|export| export.vjp).ok_or_else(|| {
+            let what = match self.format() {
+                Format::JaxExport => "the jax.export file holds no VJP",
+                _ => "only jax.export files can hold a VJP",
+            };
+            Error::new(Code::NotFound, Origin::Caller, what)
+                .hint("write the file with exported.serialize(vjp_order=1)")
+        })?;
+        let contents = Contents::read_vjp(&self.bytes, position)
+            .map_err(|error| error.map_message(|message| format!("the VJP: {message}")))?;
+        let recorded = contents.platforms.len();
+        let platform = self.platforms.first().filter(|_| self.platforms.len() < recorded);
+        Program::of(Arc::clone(&self.bytes), contents, platform.cloned())
+    }
+
+    /// The parameters of the module when it runs on the platform `loaded`; `None` when
+    /// they are the inputs.
+    pub fn parameters(&self, loaded: &str) -> Result<Option<Vec<Parameter>>> {
+        let export = self.contents.export.as_deref();
+        export.map(|export| convention::parameters(export, &self.platforms, loaded)).transpose()
+    }
+
+    /// Whether the program may run on any platform, whatever it was lowered for.
+    pub fn runs_anywhere(&self) -> bool {
+        let checks = self.contents.export.as_ref().map_or(&[][..], |export| &export.disabled_checks);
+        self.platforms.is_empty() || checks.contains(&jax_export::DisabledCheck::Platform)
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
-    let shown = path.display();
-    let refuse = |code, reason: String| {
-        Err(Error::new(code, Origin::Caller, format!("cannot read the program {shown}: {reason}"))
-            .parameter("path"))
-    };
-    if path.as_os_str().is_empty() {
-        return refuse(Code::InvalidArgument, "the path is empty".into());
+/// The platforms that the caller leaves of those that a program records.
+fn chosen(recorded: &[String], platform: Option<String>) -> Result<Vec<String>> {
+    let Some(platform) = platform else { return Ok(recorded.to_vec()) };
+    if recorded.is_empty() {
+        return Ok(vec![platform]);
     }
-    // Anything but a regular file could block or never end.
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => return refuse(Code::InvalidArgument, "it is a directory".into()),
-        Ok(found) if !found.is_file() => {
-            return refuse(Code::InvalidArgument, "it is not a regular file".into());
-        }
-        _ => {}
+    let fits = |name: &&String| crate::platform::answers(name, &platform);
+    let left: Vec<String> = recorded.iter().filter(fits).cloned().collect();
+    if !left.is_empty() {
+        return Ok(left);
     }
-    std::fs::read(path).or_else(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            refuse(Code::NotFound, "there is no such file".into()).map_err(|error: Error| {
-                error.hint("check the path; a relative one starts at the working folder")
-            })
-        }
-        std::io::ErrorKind::PermissionDenied => refuse(Code::PermissionDenied, "permission denied".into()),
-        _ => refuse(Code::FailedPrecondition, error.to_string()),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn things_that_cannot_be_read() {
-        let code = |path: &str| Program::from_file(Path::new(path), Format::Detect, None).unwrap_err().code();
-        assert_eq!(code("/no/such/program"), Code::NotFound);
-        assert_eq!(code("/"), Code::InvalidArgument);
-        assert_eq!(code("/dev/zero"), Code::InvalidArgument);
-        assert_eq!(code(""), Code::InvalidArgument);
-    }
+    let message = format!("the program was exported for {}, not for {platform}", recorded.join(", "));
+    Err(Error::invalid_argument(message).parameter("platform").hint(
+        "pass NULL for the platforms that it records; the compile option check_platform=false compiles it for another one all the same",
+    ))
 }

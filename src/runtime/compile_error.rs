@@ -9,6 +9,8 @@ pub struct Sides<'a> {
     pub accepted: Option<(String, String)>,
     /// As bytecode records it.
     pub writer: Option<&'a str>,
+    /// Targets of the program's custom calls.
+    pub custom_calls: &'a [String],
 }
 
 /// The plugin's error with a hint, and with the versions where they can matter.
@@ -19,6 +21,13 @@ pub fn explain(error: Error, sides: &Sides<'_>) -> Error {
     }
     if message.contains("Unbounded dynamism is disabled") {
         return error.hint("export the program with fixed shapes");
+    }
+    if is_unknown_custom_call(message) && !sides.custom_calls.is_empty() {
+        let targets = sides.custom_calls.join(", ");
+        return error
+            .map_message(|message| format!("{message} The program makes the custom calls {targets}."))
+            .with("custom_calls", targets)
+            .hint("the plugin has to know every custom call: JAX registers those of its linear algebra and of its callbacks itself; avoid them in the function, or use a plugin that has them");
     }
     if !message.contains("Failed to parse using StableHLO") {
         return error;
@@ -37,6 +46,15 @@ pub fn explain(error: Error, sides: &Sides<'_>) -> Error {
         .hint(format!("{place}export it again for StableHLO {newest} or older, or install a newer plugin"))
 }
 
+/// Whether a plugin says that it does not know the target of a custom call, in the
+/// words of either of XLA's registries.
+fn is_unknown_custom_call(message: &str) -> bool {
+    message.contains("No FFI handler registered")
+        || (message.contains("ustom call")
+            && (message.contains("not registered") || message.contains("not find")))
+        || message.contains("Unknown custom call")
+}
+
 /// Line and column of the first place that a parser's message names, as in `-:2:10:`.
 fn position(message: &str) -> Option<(u32, u32)> {
     message.split_whitespace().find_map(|word| {
@@ -50,8 +68,11 @@ mod tests {
     use super::*;
 
     fn hint(message: &str) -> String {
-        let sides =
-            Sides { accepted: Some(("0.9.0".into(), "1.20.0".into())), writer: Some("StableHLO_v1.30.0") };
+        let sides = Sides {
+            accepted: Some(("0.9.0".into(), "1.20.0".into())),
+            writer: Some("StableHLO_v1.30.0"),
+            custom_calls: &["a".into(), "b".into()],
+        };
         let error = explain(Error::internal(message), &sides);
         format!("{} | {}", error.message(), error.detail("hint").unwrap_or(""))
     }
@@ -73,6 +94,8 @@ mod tests {
         );
         assert!(hint("conversion requires module with `main` function").contains("@main"));
         assert!(hint("Unbounded dynamism is disabled for this").contains("fixed shapes"));
+        let custom = hint("No FFI handler registered for a on a platform Host (canonical host)");
+        assert!(custom.contains("custom calls a, b.") && custom.contains("avoid them"), "{custom}");
         assert_eq!(hint("something else"), "something else | ");
     }
 }

@@ -2,16 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::buffer::check_plugin_takes;
-use super::compile_error::{Sides, explain};
-use super::{Runtime, runtime};
-use crate::compile::{CompileOptions, signature};
+use serde_json::json;
+
+use super::Runtime;
+use super::arguments::Arguments;
 use crate::error::{Code, Error, Origin, Result};
-use crate::options::Options;
 use crate::pjrt::{Buffer, Device, Layout, LoadedExecutable, Results};
-use crate::platform;
-use crate::program::{Program, Signature, TensorSpec, written_by};
-use crate::thread;
+use crate::program::{Signature, TensorSpec};
 
 /// A compiled program. Immutable; clones are the same executable.
 #[derive(Clone)]
@@ -20,42 +17,31 @@ pub struct Executable(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub runtime: &'static Runtime,
     pub loaded: LoadedExecutable,
+    /// What the user passes and gets.
     pub signature: Signature,
-    /// Position of the device that it runs on.
-    pub device: usize,
-    name: String,
+    /// What of it the plugin takes.
+    pub arguments: Arguments,
+    /// Positions of the devices that it runs on at once.
+    pub devices: Vec<usize>,
+    pub replica_count: usize,
+    pub partition_count: usize,
+    pub name: String,
+    /// The compile options, as text.
+    pub options: String,
+    pub from_cache: bool,
     /// The orders in which results come, known once there were some.
-    layouts: OnceLock<Vec<Layout>>,
+    pub layouts: OnceLock<Vec<Layout>>,
 }
 
 impl Executable {
-    /// Compiles a program for the process's runtime, which is created for the
-    /// program's platform when there is none.
-    pub fn compile(program: &Program, options: Option<&Options>) -> Result<Executable> {
-        let runtime = runtime(program.platforms())?;
-        check_platform(program, &runtime.info.platform)?;
-        let options = CompileOptions::new(options, runtime.devices.len())?;
-        let serialized = CompileOptions::serialize(runtime.device(options.device)?.id);
-        let loaded = thread::with_stack(|| runtime.client.compile(program.code(), "mlir", &serialized))
-            .map_err(|error| {
-                let accepted = runtime.plugin.stablehlo_range();
-                explain(error, &Sides { accepted, writer: written_by(program.code()) })
-            })
-            .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
-        let (name, signature) = {
-            let executable = loaded.executable()?;
-            (executable.name()?, signature::read(&executable, 1)?)
-        };
-        for input in &signature.inputs {
-            check_plugin_takes(runtime, input.dtype)?;
-        }
-        let layouts = OnceLock::new();
-        Ok(Executable(Arc::new(Inner { runtime, loaded, signature, device: options.device, name, layouts })))
-    }
-
     /// The program's own name.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// What it takes and gives.
+    pub fn signature(&self) -> &Signature {
+        &self.0.signature
     }
 
     /// What it takes.
@@ -68,6 +54,48 @@ impl Executable {
         &self.0.signature.outputs
     }
 
+    /// On how many devices it runs at once.
+    pub fn device_count(&self) -> usize {
+        self.0.devices.len()
+    }
+
+    /// Whether it came from the cache, so that nothing had to be compiled.
+    pub fn is_from_cache(&self) -> bool {
+        self.0.from_cache
+    }
+
+    /// A text that names the program; empty if the plugin has none.
+    pub fn fingerprint(&self) -> String {
+        let fingerprint = self.0.loaded.executable().and_then(|executable| executable.fingerprint());
+        fingerprint.unwrap_or_default()
+    }
+
+    /// Bytes of its code; 0 where the plugin does not tell.
+    pub fn generated_code_size(&self) -> usize {
+        let size = self.0.loaded.executable().and_then(|executable| executable.generated_code_size());
+        size.ok().and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
+    }
+
+    /// Bytes that it takes on each device, as JSON; null where the plugin does not tell.
+    pub fn memory_json(&self) -> serde_json::Value {
+        match self.0.loaded.executable().and_then(|executable| executable.memory_use()) {
+            Err(_) => serde_json::Value::Null,
+            Ok(used) => json!({
+                "arguments": used.arguments,
+                "outputs": used.outputs,
+                "aliased": used.aliased,
+                "temporary": used.temporary,
+                "generated_code": used.generated_code,
+                "peak": used.peak,
+            }),
+        }
+    }
+
+    /// The program as the plugin optimized it, in the plugin's own form.
+    pub fn optimized_program(&self) -> Result<Vec<u8>> {
+        self.0.loaded.executable()?.optimized_program().map(|(_format, bytes)| bytes)
+    }
+
     /// An error unless the program takes and gives so many arrays.
     pub fn check_counts(&self, inputs: usize, outputs: usize) -> Result<()> {
         self.0.check_input_count(inputs)?;
@@ -76,9 +104,14 @@ impl Executable {
 }
 
 impl Inner {
-    /// The device that it runs on.
+    /// Position of the device that it runs on, the first of them if there are several.
+    pub fn device(&self) -> usize {
+        self.devices.first().copied().unwrap_or(0)
+    }
+
+    /// The device that it runs on, the first of them if there are several.
     pub fn target(&self) -> &Device {
-        &self.runtime.devices[self.device]
+        &self.runtime.devices[self.device()]
     }
 
     /// The orders in which results come. A program's results always come in the
@@ -91,6 +124,19 @@ impl Inner {
         let layout = |(result, spec): (&Buffer, &TensorSpec)| result.layout(spec.dims.len());
         let layouts = results.iter().zip(specs).map(layout).collect::<Result<Vec<_>>>()?;
         Ok(self.layouts.get_or_init(|| layouts))
+    }
+
+    /// An error if the program needs several devices at once.
+    pub fn check_runs_alone(&self) -> Result<()> {
+        if self.devices.len() == 1 {
+            return Ok(());
+        }
+        let message = format!(
+            "the program was compiled for {} devices; this version runs programs on one",
+            self.devices.len()
+        );
+        Err(Error::new(Code::Unimplemented, Origin::Library, message)
+            .hint("compile it with replicas=1 and partitions=1"))
     }
 
     /// An error unless there are as many arguments as the program takes.
@@ -113,16 +159,4 @@ fn check_count(parameter: &str, what: &str, expected: usize, got: usize) -> Resu
     Err(Error::invalid_argument(message)
         .parameter(parameter)
         .hint(format!("pass every {what} of the program, in its own order")))
-}
-
-fn check_platform(program: &Program, loaded: &str) -> Result<()> {
-    let platforms = program.platforms();
-    if platforms.is_empty() || platforms.iter().any(|wanted| platform::answers(loaded, wanted)) {
-        return Ok(());
-    }
-    let message =
-        format!("the program is for {}, but the loaded plugin is for {loaded}", platforms.join(" or "));
-    Err(Error::new(Code::FailedPrecondition, Origin::Caller, message).hint(
-        "a process has one plugin: run this program in a process of its own, or export it for this platform",
-    ))
 }

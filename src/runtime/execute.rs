@@ -15,6 +15,7 @@ impl Executable {
     pub fn execute(&self, inputs: &[&Buffer]) -> Result<Vec<Buffer>> {
         let executable = &*self.0;
         presence::check()?;
+        executable.check_runs_alone()?;
         self.check_counts(inputs.len(), self.outputs().len())?;
         check_arguments(executable, inputs)?;
 
@@ -22,7 +23,8 @@ impl Executable {
         let mut locks = lock_all(executable, inputs);
         let converted = convert_orders(inputs, &locks)?;
         let mut arguments: SmallVec<[BufferRef<'_>; INLINE]> = SmallVec::new();
-        for (index, input) in inputs.iter().enumerate() {
+        arguments.extend(executable.arguments.platform_index().map(pjrt::Buffer::as_argument));
+        for (index, input) in executable.arguments.select(inputs) {
             let argument = match &converted[index] {
                 Some(row_major) => row_major.as_argument(),
                 None => contents_of(input, &locks).map_err(|error| of_argument(error, index))?.as_argument(),
@@ -41,7 +43,7 @@ impl Executable {
         let described = results.into_iter().zip(layouts).zip(self.outputs());
         let wrap =
             |((result, layout), spec): ((pjrt::Buffer, &pjrt::Layout), &crate::program::TensorSpec)| {
-                let device = executable.device;
+                let device = executable.device();
                 Buffer::new(executable.runtime, result, layout.clone(), spec.array_type(), device, false)
             };
         Ok(described.map(wrap).collect())
@@ -59,8 +61,8 @@ fn check_arguments(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
             let (expected, got) = (spec.array_type(), input.array_type());
             return refuse(format!("argument {index}: the program expects {expected}, got {got}"));
         }
-        if input.device() != executable.device {
-            let (is, runs) = (input.device(), executable.device);
+        if input.device() != executable.device() {
+            let (is, runs) = (input.device(), executable.device());
             return refuse(format!(
                 "argument {index} is on device {is}, but the program runs on device {runs}"
             ));

@@ -1,11 +1,9 @@
 //! Measures whether a plugin really runs programs in the thread that calls it.
 
-use smallvec::SmallVec;
-
 use super::Executable;
-use super::run::{borrow_all, check_inputs};
+use super::run::{argument_list, borrow_all, check_inputs};
 use crate::error::Result;
-use crate::pjrt::{BorrowedBuffer, BufferRef, HostInput, INLINE, presence};
+use crate::pjrt::{HostInput, presence};
 
 impl Executable {
     /// Runs the program once and says whether it had ended when the plugin returned
@@ -16,13 +14,13 @@ impl Executable {
     pub fn ends_within_call(&self, inputs: &[&[u8]]) -> Result<bool> {
         let executable = &*self.0;
         presence::check()?;
+        executable.check_runs_alone()?;
         let outputs = self.outputs().len();
         self.check_counts(inputs.len(), outputs)?;
         let inputs: Vec<HostInput<'_>> = inputs.iter().map(|bytes| HostInput::new(bytes)).collect();
         check_inputs(&inputs, self.inputs())?;
         let arguments = borrow_all(executable, &inputs)?;
-        let list: SmallVec<[BufferRef<'_>; INLINE]> =
-            arguments.iter().map(BorrowedBuffer::as_argument).collect();
+        let list = argument_list(executable, &arguments);
         let (results, ended) = executable.loaded.execute(&list, true)?;
         // A plugin that gives nothing to wait for has nothing left to do.
         let had_ended = ended.as_ref().map_or(Ok(true), |event| event.is_ready());

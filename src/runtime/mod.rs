@@ -1,6 +1,8 @@
 //! The process's one runtime: a plugin, its client, and what runs on it.
 
+mod arguments;
 mod buffer;
+mod compile;
 mod compile_error;
 mod create;
 mod executable;
@@ -10,6 +12,7 @@ mod inline;
 pub mod known_options;
 mod relayout;
 mod run;
+mod saving;
 mod selection;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +23,7 @@ pub use buffer::Buffer;
 pub use executable::Executable;
 pub use info::{DeviceInfo, RuntimeInfo};
 
+use crate::compile::identity::{FileStat, Surroundings};
 use crate::discover::{self, Found};
 use crate::env;
 use crate::error::{Code, Error, Origin, Result};
@@ -35,6 +39,10 @@ pub struct Runtime {
     client: Client,
     devices: Vec<Device>,
     info: RuntimeInfo,
+    /// What the plugin's file looked like just before it was loaded.
+    plugin_stat: Result<FileStat>,
+    /// Found out when it is first needed, since it may mean reading the plugin's file.
+    surroundings: OnceCell<Surroundings>,
 }
 
 static RUNTIME: OnceCell<Runtime> = OnceCell::new();
@@ -182,6 +190,7 @@ fn load(
         // Before anything is loaded: a wrong value needs no plugin to be wrong.
         known_options::checked(declared, options)?;
     }
+    let plugin_stat = FileStat::of(path);
     let plugin = Plugin::load(path, declared, folders)?;
     let with_path = |error: Error| error.with("plugin.path", plugin.path.to_string_lossy());
     let platform = match declared.filter(|&declared| declared != "gpu") {
@@ -215,7 +224,8 @@ fn load(
         &made.in_force,
         &made.ignored,
     );
-    Ok(Runtime { client: made.client, devices, info, plugin })
+    let surroundings = OnceCell::new();
+    Ok(Runtime { client: made.client, devices, info, plugin, plugin_stat, surroundings })
 }
 
 /// The platform that a plugin is most likely for, as long as it has no client to

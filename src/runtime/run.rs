@@ -18,13 +18,13 @@ impl Executable {
     pub fn run_on_host(&self, inputs: &[HostInput<'_>], outputs: &mut [HostOutput<'_>]) -> Result<()> {
         let executable = &*self.0;
         presence::check()?;
+        executable.check_runs_alone()?;
         self.check_counts(inputs.len(), outputs.len())?;
         check_inputs(inputs, self.inputs())?;
         check_outputs(outputs, self.outputs())?;
 
         let arguments = borrow_all(executable, inputs)?;
-        let list: SmallVec<[BufferRef<'_>; INLINE]> =
-            arguments.iter().map(BorrowedBuffer::as_argument).collect();
+        let list = argument_list(executable, &arguments);
         let notify = !executable.runtime.info.is_synchronous;
         let (results, ended) = executable.loaded.execute(&list, notify)?;
         if let Some(ended) = ended {
@@ -53,11 +53,21 @@ pub(super) fn borrow_all<'a>(
     inputs: &[HostInput<'a>],
 ) -> Result<SmallVec<[BorrowedBuffer<'a>; INLINE]>> {
     let specs = &executable.signature.inputs;
-    let borrow = |(input, spec): (&HostInput<'a>, &TensorSpec)| {
-        let spec = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
+    let borrow = |(index, input): (usize, &HostInput<'a>)| {
+        let spec = ArraySpec { dtype: specs[index].dtype, dims: &specs[index].dims };
         executable.runtime.client.borrow_from_host(*input, spec, executable.target())
     };
-    inputs.iter().zip(specs).map(borrow).collect()
+    executable.arguments.select(inputs).map(borrow).collect()
+}
+
+/// What the plugin is given: the arguments, and before them what the program takes
+/// besides.
+pub(super) fn argument_list<'a>(
+    executable: &'a Inner,
+    arguments: &'a [BorrowedBuffer<'_>],
+) -> SmallVec<[BufferRef<'a>; INLINE]> {
+    let index = executable.arguments.platform_index().map(Buffer::as_argument);
+    index.into_iter().chain(arguments.iter().map(BorrowedBuffer::as_argument)).collect()
 }
 
 pub(super) fn check_inputs(inputs: &[HostInput<'_>], specs: &[TensorSpec]) -> Result<()> {

@@ -12,8 +12,22 @@ use crate::Result;
 use crate::project::{self, Project};
 
 /// The sections, in the order in which they stand in the header.
-const SECTIONS: [&str; 10] =
-    ["version", "error", "dtype", "options", "plugins", "runtime", "program", "executable", "run", "buffer"];
+const SECTIONS: [&str; 14] = [
+    "version",
+    "error",
+    "dtype",
+    "options",
+    "plugins",
+    "runtime",
+    "program",
+    "program_signature",
+    "executable",
+    "executable_signature",
+    "saved",
+    "bytes",
+    "run",
+    "buffer",
+];
 
 /// What one section says.
 struct Section {

@@ -18,7 +18,7 @@ const TUPLE: u64 = 13;
 /// # Safety
 ///
 /// The address is valid for the length, or NULL.
-unsafe fn bytes<'a>(data: *const std::ffi::c_char, length: usize) -> &'a [u8] {
+pub unsafe fn bytes<'a>(data: *const std::ffi::c_char, length: usize) -> &'a [u8] {
     if data.is_null() {
         return &[];
     }
@@ -112,19 +112,23 @@ entry! { PJRT_Client_Compile(args: PJRT_Client_Compile_Args) {
     // SAFETY: the caller passes a program, or NULL.
     let program = unsafe { args.program.as_ref() }
         .ok_or_else(|| ledger::misuse("NULL as program".to_owned()))?;
-    let module = module_text::parse(program_text(program)?)?;
-    check_donations(&module)?;
+    let text = program_text(program)?;
     // SAFETY: the caller describes its options.
     let options = unsafe { bytes(args.compile_options, args.compile_options_size) };
     let options = CompileOptions::parse(options)?;
-    let devices = if options.portable {
-        Vec::new()
-    } else {
-        let id = options.devices.first().copied().unwrap_or(0);
-        vec![Handle(client.device(id)?)]
+    let device = match options.portable {
+        true => None,
+        false => Some(options.devices.first().copied().unwrap_or(0)),
     };
-    let compiled = Compiled::new(optimized(&module), module);
-    let loaded = LoadedExecutable { compiled: Arc::new(compiled), client, devices };
-    args.executable = ledger::hand_out(Arc::new(loaded));
+    args.executable = ledger::hand_out(Arc::new(load(client, text, device)?));
     Ok(())
 }}
+
+/// Compiles a text for one of the client's devices, or for none in particular.
+pub fn load(client: Arc<Client>, text: &str, device: Option<u64>) -> Result<LoadedExecutable, Failure> {
+    let module = module_text::parse(text)?;
+    check_donations(&module)?;
+    let devices = device.map(|id| client.device(id).map(Handle)).transpose()?;
+    let compiled = Compiled::new(optimized(&module), module, text.to_owned(), device);
+    Ok(LoadedExecutable { compiled: Arc::new(compiled), client, devices: devices.into_iter().collect() })
+}

@@ -3,13 +3,16 @@
 use crate::client::{Client, Handle};
 use crate::errors::Failure;
 use crate::ledger::{self, Object};
-use crate::module_text::Module;
+use crate::module_text::{Module, Tensor};
 use crate::sys::*;
 use std::sync::{Arc, Weak};
 
 /// A compiled program, in the form in which callers ask for it.
 pub struct Compiled {
     pub module: Module,
+    /// What it was compiled from, and for: all that the fake's compiled code is.
+    pub text: String,
+    pub device: Option<u64>,
     optimized: Vec<u8>,
     output_types: Vec<PJRT_Buffer_Type>,
     /// The dimensions of all outputs, one after the other.
@@ -18,9 +21,11 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    pub fn new(optimized: Vec<u8>, module: Module) -> Self {
+    pub fn new(optimized: Vec<u8>, module: Module, text: String, device: Option<u64>) -> Self {
         let outputs = &module.outputs;
         Self {
+            text,
+            device,
             optimized,
             output_types: outputs.iter().map(|output| output.element.pjrt).collect(),
             output_dims: outputs.iter().flat_map(|output| output.dims.clone()).collect(),
@@ -52,7 +57,7 @@ impl Object for Executable {
     const KIND: &'static str = "executable";
 }
 
-fn find(handle: *const PJRT_Executable) -> Result<Arc<Compiled>, Failure> {
+pub fn find(handle: *const PJRT_Executable) -> Result<Arc<Compiled>, Failure> {
     let executable = ledger::find::<Executable, _>(handle)?;
     if executable.loaded.strong_count() == 0 {
         return Err(ledger::misuse("an executable whose loaded executable was destroyed".to_owned()));
@@ -115,6 +120,17 @@ entry! { PJRT_Executable_SizeOfGeneratedCodeInBytes(
 ) {
     find(args.executable)?;
     args.size_in_bytes = 0;
+    Ok(())
+}}
+
+entry! { PJRT_Executable_GetCompiledMemoryStats(args: PJRT_Executable_GetCompiledMemoryStats_Args) {
+    let compiled = find(args.executable)?;
+    let size = |tensors: &[Tensor]| {
+        let bytes = |tensor: &Tensor| tensor.dims.iter().product::<i64>() * tensor.element.size as i64;
+        tensors.iter().map(bytes).sum()
+    };
+    args.argument_size_in_bytes = size(&compiled.module.inputs);
+    args.output_size_in_bytes = size(&compiled.module.outputs);
     Ok(())
 }}
 

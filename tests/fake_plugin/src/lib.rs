@@ -66,6 +66,7 @@ mod module_text;
 mod options;
 mod proto;
 mod readback;
+mod saving;
 mod script;
 mod storage;
 mod table;

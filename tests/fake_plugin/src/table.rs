@@ -1,7 +1,7 @@
 //! The function table: a working one, and ways to spoil it.
 
 use crate::sys::*;
-use crate::{buffers, client, compile, errors, events, executables, execute, readback};
+use crate::{buffers, client, compile, errors, events, executables, execute, readback, saving};
 use std::mem::offset_of;
 use std::sync::{Mutex, PoisonError};
 
@@ -112,9 +112,11 @@ fn fill(api: &mut PJRT_Api) {
             PJRT_Executable_NumPartitions PJRT_Executable_NumOutputs
             PJRT_Executable_SizeOfGeneratedCodeInBytes PJRT_Executable_OptimizedProgram
             PJRT_Executable_OutputElementTypes PJRT_Executable_OutputDimensions
-            PJRT_Executable_Fingerprint PJRT_LoadedExecutable_Destroy
+            PJRT_Executable_Fingerprint PJRT_Executable_GetCompiledMemoryStats
+            PJRT_LoadedExecutable_Destroy
             PJRT_LoadedExecutable_GetExecutable PJRT_LoadedExecutable_AddressableDevices
         }
+        saving { PJRT_Executable_Serialize PJRT_Executable_DeserializeAndLoad }
         execute { PJRT_LoadedExecutable_Execute }
         buffers {
             PJRT_Client_BufferFromHostBuffer PJRT_Buffer_Destroy PJRT_Buffer_ElementType

@@ -1,0 +1,34 @@
+//! How the parameters of a compiled program come from what the user passes.
+
+use super::jax_export::Export;
+use crate::error::{Code, Error, Origin, Result};
+use crate::platform;
+
+/// Where a parameter of a compiled program comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Parameter {
+    /// The input at this position.
+    Input(usize),
+    /// The number of the platform that it runs on, which chooses a branch.
+    PlatformIndex(i64),
+}
+
+/// The parameters of a module that `jax.export` wrote, in order, when it runs on
+/// `loaded`; `platforms` are those of the program that the caller left in.
+pub fn parameters(export: &Export, platforms: &[String], loaded: &str) -> Result<Vec<Parameter>> {
+    let mut parameters = Vec::with_capacity(export.kept_inputs.len() + 1);
+    if export.platforms.len() > 1 {
+        let fits = |wanted: &String| platforms.contains(wanted) && platform::answers(loaded, wanted);
+        let index = export.platforms.iter().position(fits).ok_or_else(|| {
+            let message = format!(
+                "the program has branches for {}, but none for {loaded}",
+                export.platforms.join(", ")
+            );
+            Error::new(Code::FailedPrecondition, Origin::Caller, message)
+                .hint(format!("export it with platforms=[\"{loaded}\"] among them"))
+        })?;
+        parameters.push(Parameter::PlatformIndex(i64::try_from(index).unwrap_or(i64::MAX)));
+    }
+    parameters.extend(export.kept_inputs.iter().map(|&input| Parameter::Input(input)));
+    Ok(parameters)
+}
