@@ -26,7 +26,7 @@ struct text {
     size_t room;
 };
 
-static void add(struct text *text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
 {
     for (;;) {
         va_list values;
@@ -63,31 +63,27 @@ static struct array vector(int64_t length)
     return made;
 }
 
-/* A constant with numbers between -scale and scale, as MLIR writes raw bytes. */
-static void add_weights(struct text *text, const char *name, const char *type, size_t count, float scale)
+/* A weight of the program with numbers between -0.1 and 0.1, and the constant that holds
+ * it, as MLIR writes raw bytes. */
+static void add_weight(struct program *program, struct text *text, char letter, int number, int rows, int columns)
 {
-    add(text, "  %%%s = stablehlo.constant dense<\"0x", name);
-    for (size_t i = 0; i < count; i++) {
-        unsigned char bytes[sizeof(float)];
-        float number = scale * next_number();
-        memcpy(bytes, &number, sizeof number);
-        for (size_t j = 0; j < sizeof bytes; j++)
-            add(text, "%02X", bytes[j]);
-    }
-    add(text, "\"> : tensor<%s>\n", type);
+    struct array weight = array(2, rows, columns);
+    const unsigned char *bytes = weight.data;
+
+    for (size_t i = 0; i < weight.size / sizeof(float); i++)
+        ((float *)weight.data)[i] *= 0.1F;
+    add(text, "  %%%c%d = stablehlo.constant dense<\"0x", letter, number);
+    for (size_t i = 0; i < weight.size; i++)
+        add(text, "%02X", bytes[i]);
+    add(text, "\"> : tensor<%dx%dxf32>\n", rows, columns);
+    program->weights[program->weight_count++] = weight;
 }
 
-static void add_layer(struct text *text, int number, const char *from, int inputs, int outputs, bool last)
+static void add_layer(struct program *program, struct text *text, int number, const char *from, int inputs, int outputs,
+                      bool last)
 {
-    char name[8];
-    char type[32];
-
-    snprintf(name, sizeof name, "w%d", number);
-    snprintf(type, sizeof type, "%dx%dxf32", inputs, outputs);
-    add_weights(text, name, type, (size_t)(inputs * outputs), 0.1F);
-    snprintf(name, sizeof name, "b%d", number);
-    snprintf(type, sizeof type, "1x%dxf32", outputs);
-    add_weights(text, name, type, (size_t)outputs, 0.1F);
+    add_weight(program, text, 'w', number, inputs, outputs);
+    add_weight(program, text, 'b', number, 1, outputs);
     add(text, "  %%d%d = stablehlo.dot_general %%%s, %%w%d, contracting_dims = [1] x [0]\n", number, from, number);
     add(text, "      : (tensor<1x%dxf32>, tensor<%dx%dxf32>) -> tensor<1x%dxf32>\n", inputs, inputs, outputs, outputs);
     add(text, "  %%s%d = stablehlo.add %%d%d, %%b%d : tensor<1x%dxf32>\n", number, number, number, outputs);
@@ -102,12 +98,13 @@ static void make_mlp(struct program *program)
 {
     struct text text = {0};
 
+    *program = (struct program){.id = "mlp", .name = "mlp 1x64-128-128-10", .input_count = 1, .output_count = 1};
     add(&text, "module @mlp { func.func public @main(%%x: tensor<1x64xf32>) -> tensor<1x10xf32> {\n");
-    add_layer(&text, 1, "x", 64, 128, false);
-    add_layer(&text, 2, "r1", 128, 128, false);
-    add_layer(&text, 3, "r2", 128, 10, true);
+    add_layer(program, &text, 1, "x", 64, 128, false);
+    add_layer(program, &text, 2, "r1", 128, 128, false);
+    add_layer(program, &text, 3, "r2", 128, 10, true);
     add(&text, "  return %%s3 : tensor<1x10xf32> } }\n");
-    *program = (struct program){.name = "mlp 1x64-128-128-10", .text = text.start, .input_count = 1, .output_count = 1};
+    program->text = text.start;
     program->inputs[0] = array(2, 1, 64);
     program->outputs[0] = array(2, 1, 10);
 }
@@ -122,7 +119,8 @@ static void make_tanh(struct program *program)
                "  %%1 = stablehlo.add %%0, %%one : tensor<8xf32>\n"
                "  %%2 = stablehlo.tanh %%1 : tensor<8xf32>\n"
                "  return %%2 : tensor<8xf32> } }\n");
-    *program = (struct program){.name = "tanh(a*b+1) f32[8]", .text = text.start, .input_count = 2, .output_count = 1};
+    *program = (struct program){
+        .id = "tanh", .name = "tanh(a*b+1) f32[8]", .text = text.start, .input_count = 2, .output_count = 1};
     program->inputs[0] = vector(8);
     program->inputs[1] = vector(8);
     program->outputs[0] = vector(8);
@@ -135,7 +133,8 @@ static void make_double(struct program *program)
     add(&text, "module @double { func.func public @main(%%a: tensor<1048576xf32>) -> tensor<1048576xf32> {\n"
                "  %%0 = stablehlo.add %%a, %%a : tensor<1048576xf32>\n"
                "  return %%0 : tensor<1048576xf32> } }\n");
-    *program = (struct program){.name = "a+a f32[1048576]", .text = text.start, .input_count = 1, .output_count = 1};
+    *program = (struct program){
+        .id = "double", .name = "a+a f32[1048576]", .text = text.start, .input_count = 1, .output_count = 1};
     program->inputs[0] = vector(1048576);
     program->outputs[0] = vector(1048576);
 }
@@ -149,7 +148,8 @@ static void make_matmul(struct program *program)
                "  %%0 = stablehlo.dot_general %%a, %%b, contracting_dims = [1] x [0]\n"
                "      : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>\n"
                "  return %%0 : tensor<512x512xf32> } }\n");
-    *program = (struct program){.name = "matmul 512x512", .text = text.start, .input_count = 2, .output_count = 1};
+    *program = (struct program){
+        .id = "matmul", .name = "matmul 512x512", .text = text.start, .input_count = 2, .output_count = 1};
     program->inputs[0] = array(2, 512, 512);
     program->inputs[1] = array(2, 512, 512);
     program->outputs[0] = array(2, 512, 512);
@@ -167,7 +167,8 @@ static void make_arguments(struct program *program)
     for (int i = 2; i < 16; i++)
         add(&text, "  %%s%d = stablehlo.add %%s%d, %%a%d : tensor<8xf32>\n", i, i - 1, i);
     add(&text, "  return %%s15 : tensor<8xf32> } }\n");
-    *program = (struct program){.name = "16 arguments f32[8]", .text = text.start, .input_count = 16, .output_count = 1};
+    *program = (struct program){
+        .id = "arguments", .name = "16 arguments f32[8]", .text = text.start, .input_count = 16, .output_count = 1};
     for (int i = 0; i < 16; i++)
         program->inputs[i] = vector(8);
     program->outputs[0] = vector(8);
@@ -193,7 +194,8 @@ static void make_outputs(struct program *program)
     for (int i = 0; i < 16; i++)
         add(&text, "%stensor<8xf32>", i ? ", " : "");
     add(&text, " } }\n");
-    *program = (struct program){.name = "16 outputs f32[8]", .text = text.start, .input_count = 1, .output_count = 16};
+    *program = (struct program){
+        .id = "outputs", .name = "16 outputs f32[8]", .text = text.start, .input_count = 1, .output_count = 16};
     program->inputs[0] = vector(8);
     for (int i = 0; i < 16; i++)
         program->outputs[i] = vector(8);
@@ -201,10 +203,79 @@ static void make_outputs(struct program *program)
 
 void make_programs(struct program programs[PROGRAM_COUNT])
 {
-    make_mlp(&programs[MLP]);
+    make_mlp(&programs[0]);
     make_tanh(&programs[1]);
     make_double(&programs[2]);
     make_matmul(&programs[3]);
     make_arguments(&programs[4]);
     make_outputs(&programs[5]);
+}
+
+static FILE *open_file(const char *folder, const char *name, const char *ending)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/%s%s", folder, name, ending);
+    FILE *file = length < (int)sizeof path ? fopen(path, "wb") : NULL;
+
+    if (!file) {
+        perror(path);
+        exit(1);
+    }
+    return file;
+}
+
+static void close_file(FILE *file)
+{
+    if (ferror(file) || fclose(file) != 0) {
+        perror("a file of the programs could not be written");
+        exit(1);
+    }
+}
+
+static void write_dims(FILE *list, const char *key, const struct array *arrays, size_t count)
+{
+    fprintf(list, ", \"%s\": [", key);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? ", [" : "[", list);
+        for (size_t j = 0; j < arrays[i].rank; j++)
+            fprintf(list, "%s%lld", j ? ", " : "", (long long)arrays[i].dims[j]);
+        fputs("]", list);
+    }
+    fputs("]", list);
+}
+
+static void write_data(FILE *data, const struct array *arrays, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fwrite(arrays[i].data, 1, arrays[i].size, data);
+}
+
+static void write_program(const char *folder, const struct program *program, FILE *list)
+{
+    FILE *text = open_file(folder, program->id, ".mlir");
+    FILE *data = open_file(folder, program->id, ".f32");
+
+    fprintf(list, "{\"id\": \"%s\", \"name\": \"%s\"", program->id, program->name);
+    write_dims(list, "inputs", program->inputs, program->input_count);
+    write_dims(list, "weights", program->weights, program->weight_count);
+    write_dims(list, "outputs", program->outputs, program->output_count);
+    fputs("}", list);
+    fputs(program->text, text);
+    write_data(data, program->inputs, program->input_count);
+    write_data(data, program->weights, program->weight_count);
+    write_data(data, program->outputs, program->output_count);
+    close_file(text);
+    close_file(data);
+}
+
+void write_programs(const char *folder, const struct program programs[PROGRAM_COUNT])
+{
+    FILE *list = open_file(folder, "programs", ".json");
+
+    for (size_t i = 0; i < PROGRAM_COUNT; i++) {
+        fputs(i ? ",\n " : "[", list);
+        write_program(folder, &programs[i], list);
+    }
+    fputs("]\n", list);
+    close_file(list);
 }

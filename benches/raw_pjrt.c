@@ -3,6 +3,7 @@
 #include "raw_pjrt.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct raw_program {
     PJRT_ExecuteOptions options;
     PJRT_Buffer *arguments[MOST];
     PJRT_Buffer *results[MOST];
+    bool is_bound; /* arguments and results are kept */
     PJRT_Buffer *const *argument_lists[1];
     PJRT_Buffer **output_lists[1];
 };
@@ -146,7 +148,7 @@ static void destroy(PJRT_Buffer *buffer)
     check(api->PJRT_Buffer_Destroy(&args), "PJRT_Buffer_Destroy");
 }
 
-void raw_run(struct raw_program *program)
+static void make_arguments(struct raw_program *program)
 {
     for (size_t i = 0; i < program->input_count; i++) {
         PJRT_Client_BufferFromHostBuffer_Args *args = &program->from_host[i];
@@ -155,15 +157,39 @@ void raw_run(struct raw_program *program)
         PJRT_Event_Destroy_Args event = {.struct_size = sizeof event, .event = args->done_with_host_buffer};
         check(api->PJRT_Event_Destroy(&event), "PJRT_Event_Destroy");
     }
+}
+
+/* The client is synchronous: the results are there. */
+static const void *result(struct raw_program *program, size_t index)
+{
+    PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args args = {.struct_size = sizeof args,
+                                                           .buffer = program->results[index]};
+    check(api->PJRT_Buffer_OpaqueDeviceMemoryDataPointer(&args), "PJRT_Buffer_OpaqueDeviceMemoryDataPointer");
+    return args.device_memory_ptr;
+}
+
+void raw_run(struct raw_program *program)
+{
+    make_arguments(program);
     check(api->PJRT_LoadedExecutable_Execute(&program->execute), "PJRT_LoadedExecutable_Execute");
-    /* The client is synchronous: the results are there. */
     for (size_t i = 0; i < program->output_count; i++) {
-        PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args args = {.struct_size = sizeof args,
-                                                               .buffer = program->results[i]};
-        check(api->PJRT_Buffer_OpaqueDeviceMemoryDataPointer(&args), "PJRT_Buffer_OpaqueDeviceMemoryDataPointer");
-        memcpy(program->outputs[i].data, args.device_memory_ptr, program->outputs[i].size);
+        memcpy(program->outputs[i].data, result(program, i), program->outputs[i].size);
         destroy(program->results[i]);
     }
     for (size_t i = 0; i < program->input_count; i++)
         destroy(program->arguments[i]);
+}
+
+void raw_run_bound(struct raw_program *program, const float **outputs)
+{
+    if (program->is_bound) {
+        for (size_t i = 0; i < program->output_count; i++)
+            destroy(program->results[i]);
+    } else {
+        make_arguments(program);
+        program->is_bound = true;
+    }
+    check(api->PJRT_LoadedExecutable_Execute(&program->execute), "PJRT_LoadedExecutable_Execute");
+    for (size_t i = 0; i < program->output_count; i++)
+        outputs[i] = result(program, i);
 }

@@ -1,18 +1,9 @@
-/* The floor: the steps of cyxla_run in plain PJRT C, with as little around them as
- * possible. Argument structs are filled once; a call changes only pointers. */
+/* The floor: a call in plain PJRT C, with as little around it as possible. Argument
+ * structs are filled once; a call changes only pointers. */
 #ifndef RAW_PJRT_H
 #define RAW_PJRT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-/* An array of f32, and where its elements are in host memory. */
-struct array {
-    size_t rank;
-    int64_t dims[4];
-    size_t size; /* in bytes */
-    void *data;
-};
+#include "array.h"
 
 struct raw_program;
 
@@ -24,8 +15,12 @@ void raw_open(const char *plugin_path);
 struct raw_program *raw_compile(const char *text, const struct array *inputs, size_t input_count,
                                 const struct array *outputs, size_t output_count);
 
-/* Inputs as zero-copy buffers, execute, outputs copied from where they are, all
- * destroyed. */
+/* The steps of cyxla_run: inputs as zero-copy buffers, execute, outputs copied from
+ * where they are, all destroyed. */
 void raw_run(struct raw_program *program);
+
+/* The fewest steps: the inputs' buffers stay, the outputs are read where they are.
+ * They are valid until the next call with the program. */
+void raw_run_bound(struct raw_program *program, const float **outputs);
 
 #endif

@@ -3,6 +3,7 @@
 mod bench;
 mod demo;
 mod header;
+mod peers;
 mod plugins;
 mod process;
 mod project;
@@ -28,7 +29,11 @@ cargo xtask COMMAND: the project's own commands
                           --list    print the steps instead of running them
   header [--check]        write include/cyxla.h from src/capi, or only check that it is up to date
   symbols                 compare what the shared library exports with what the header declares
-  bench                   time cyxla_run against the same steps in raw PJRT C, and the listing of plugins
+  bench [PART]            compare with plain PJRT C, ONNX Runtime, JAX and pypjrt, which it installs (170 MB to fetch)
+                          PART      only `round-trip`, `start` or `listing` (of plugins)
+                          --calls N at most N calls of each program (20000)
+                          --check   only see that the part stays within its limit
+                          --write   write docs/bench.json and docs/bench.svg
   help                    print this
 
 Plugins for tests are kept in $XDG_CACHE_HOME/libcyxla/plugins (~/.cache by default), outside the build folder.";

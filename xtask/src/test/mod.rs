@@ -86,7 +86,7 @@ const STEPS: &[Step] = &[
         tools: &[&tools::CLANG, &tools::VALGRIND],
         ..step("C tests, clang", c::tests_clang)
     },
-    Step { slow: true, needs: &[BUILD, PLUGINS], ..step("bench", bench::check) },
+    Step { slow: true, needs: &[BUILD, PLUGINS], tools: bench::TOOLS, ..step("bench", bench::check) },
     Step {
         slow: true,
         needs: &[PACKAGE, PLUGINS],

@@ -1,0 +1,28 @@
+#include "digit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void read_image(const char *path, float pixels[PIXELS])
+{
+    unsigned char bytes[PIXELS];
+    FILE *file = fopen(path, "rb");
+
+    if (!file || fread(bytes, 1, sizeof bytes, file) != sizeof bytes) {
+        perror(path);
+        exit(1);
+    }
+    fclose(file);
+    for (int i = 0; i < PIXELS; i++)
+        pixels[i] = (float)bytes[i];
+}
+
+void print_digit(const float digits[DIGITS])
+{
+    int best = 0;
+
+    for (int i = 1; i < DIGITS; i++)
+        best = digits[i] > digits[best] ? i : best;
+    printf("%d %.3f\n", best, (double)digits[best]);
+    fflush(stdout);
+}

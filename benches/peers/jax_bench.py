@@ -1,0 +1,45 @@
+"""JAX's compiled call from NumPy arrays to NumPy arrays, for `cargo xtask bench`.
+
+    python jax_bench.py FOLDER
+"""
+
+import sys
+from functools import reduce
+from operator import add
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import turns
+
+
+def mlp(program):
+    def run(x):
+        layers = list(zip(program.weights[::2], program.weights[1::2]))
+        for weights, bias in layers[:-1]:
+            x = jax.nn.relu(x @ weights + bias)
+        weights, bias = layers[-1]
+        return [x @ weights + bias]
+
+    return run
+
+
+FUNCTIONS = {
+    "mlp": mlp,
+    "tanh": lambda _: lambda a, b: [jnp.tanh(a * b + 1)],
+    "double": lambda _: lambda a: [a + a],
+    "matmul": lambda _: lambda a, b: [a @ b],
+    "arguments": lambda _: lambda *all: [reduce(add, all)],
+    "outputs": lambda program: lambda a: [a + i for i in range(len(program.outputs))],
+}
+
+
+def prepare(program):
+    compiled = jax.jit(FUNCTIONS[program.id](program)).lower(*program.inputs).compile()
+    return lambda: [np.asarray(output) for output in compiled(*program.inputs)]
+
+
+if __name__ == "__main__":
+    turns.serve(f"JAX {jax.__version__}", Path(sys.argv[1]), prepare)

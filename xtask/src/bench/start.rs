@@ -1,0 +1,141 @@
+//! The time from the start of a process to its first result, of the digits model.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::figures::{Figures, Row};
+use super::programs;
+use crate::Result;
+use crate::peers::Peers;
+use crate::project::{self, Project};
+
+/// Starts of each way, one after another in turn.
+const STARTS: usize = 25;
+
+/// Before those that count, so that the files are in memory.
+const UNCOUNTED: usize = 2;
+
+const COLD: &str = "libcyxla, nothing cached";
+const WARM: &str = "libcyxla, from its cache";
+const ORT: &str = "ONNX Runtime C";
+
+pub struct Starts {
+    pub rows: Vec<Row>,
+}
+
+/// A way to start, and the folder that is emptied before.
+struct Way<'a> {
+    name: &'static str,
+    command: Command,
+    emptied: Option<&'a Path>,
+}
+
+/// Times the starts; `built` has the programs and `models` the ONNX model.
+pub fn compare(project: &Project, peers: &Peers, built: &Path, models: &Path) -> Result<Starts> {
+    let caches = project.fresh_folder("bench-start")?;
+    let (cold, warm) = (caches.join("cold"), caches.join("warm"));
+    let digits = project.root.join("models/digits");
+    let cyxla = |cache: &Path| -> Result<Command> {
+        let mut command = programs::command(&built.join("start_cyxla"))?;
+        command.env("CYXLA_CACHE_DIR", cache).arg(digits.join("digits.mlirbc")).arg(digits.join("images.u8"));
+        Ok(command)
+    };
+    let mut ort = Command::new(built.join("start_ort"));
+    ort.arg(&peers.onnxruntime).arg(models.join("digits.onnx")).arg(digits.join("images.u8"));
+    let mut ways = [
+        Way { name: COLD, command: cyxla(&cold)?, emptied: Some(&cold) },
+        Way { name: WARM, command: cyxla(&warm)?, emptied: None },
+        Way { name: ORT, command: ort, emptied: None },
+    ];
+    let mut times = vec![Vec::new(); ways.len()];
+    let mut answers = Vec::new();
+    for start in 0..UNCOUNTED + STARTS {
+        for (way, times) in ways.iter_mut().zip(&mut times) {
+            let (time, answer) = way.start()?;
+            answers.push(answer);
+            if start >= UNCOUNTED {
+                times.push(time);
+            }
+        }
+    }
+    answers.dedup();
+    if answers.len() != 1 {
+        return Err(format!("the ways to start give different answers: {}", answers.join(", ")));
+    }
+    let rows = ways.iter().zip(times);
+    let rows = rows.map(|(way, times)| Row { way: way.name.to_string(), figures: Figures::new(times) });
+    Ok(Starts { rows: rows.collect() })
+}
+
+impl Way<'_> {
+    /// The nanoseconds until the answer was there, and the answer.
+    fn start(&mut self) -> Result<(u64, String)> {
+        if let Some(folder) = self.emptied {
+            let _ = fs::remove_dir_all(folder);
+            project::make_folder(folder)?;
+        }
+        let problem = |error: std::io::Error| format!("{}: {error}", self.name);
+        let start = Instant::now();
+        let mut child = self.command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(problem)?;
+        let mut answer = String::new();
+        if let Some(output) = child.stdout.take() {
+            BufReader::new(output).read_line(&mut answer).map_err(problem)?;
+        }
+        let time = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let status = child.wait().map_err(problem)?;
+        if status.success() {
+            Ok((time, answer.trim_end().to_string()))
+        } else {
+            Err(format!("{}: {status}", self.name))
+        }
+    }
+}
+
+impl Starts {
+    /// The median of a way in that of ONNX Runtime.
+    pub fn ratio(&self, row: &Row) -> f64 {
+        let ort = self.rows.iter().find(|row| row.way == ORT);
+        row.figures.p50 / ort.map_or(f64::NAN, |row| row.figures.p50)
+    }
+
+    /// The same, of the start from the cache.
+    pub fn warm_ratio(&self) -> f64 {
+        self.rows.iter().find(|row| row.way == WARM).map_or(f64::NAN, |row| self.ratio(row))
+    }
+
+    pub fn print(&self) {
+        println!(
+            "\n{:<26} {:>8} {:>10} {:>10}   {:>8}",
+            "start to first result", "starts", "p50 ms", "p99 ms", "p50"
+        );
+        for row in &self.rows {
+            let figures = &row.figures;
+            println!(
+                "  {:<24} {:>8} {:>10.2} {:>10.2}   {:>7.2}x",
+                row.way,
+                figures.count,
+                figures.p50 / 1e6,
+                figures.p99 / 1e6,
+                self.ratio(row)
+            );
+        }
+    }
+
+    pub fn json(&self) -> Value {
+        let rows = self.rows.iter().map(|row| {
+            json!({
+                "way": row.way,
+                "starts": row.figures.count,
+                "p50_ms": row.figures.p50 / 1e6,
+                "p99_ms": row.figures.p99 / 1e6,
+                "p50_ratio": self.ratio(row),
+            })
+        });
+        Value::Array(rows.collect())
+    }
+}
