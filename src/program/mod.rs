@@ -11,6 +11,7 @@ pub mod foreign;
 pub(crate) mod hlo;
 pub mod jax_export;
 mod lexer;
+pub mod mlir;
 mod replicas;
 mod runnable;
 pub mod saved_magic;
