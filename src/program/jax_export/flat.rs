@@ -113,12 +113,6 @@ impl<'a> Table<'a> {
         self.position
     }
 
-    /// Where the table ends in the file.
-    #[cfg(test)]
-    pub fn end(&self) -> usize {
-        self.position + self.size
-    }
-
     /// A number of one byte; 0 when it is missing.
     pub fn i8(&self, field: Field) -> Result<i8> {
         Ok(i8::from_le_bytes(self.number(field)?))
