@@ -15,14 +15,20 @@ const DEEPEST: usize = 64;
 /// Whether plugins can follow every call in the text.
 pub fn check_calls(text: &str) -> Result<()> {
     let found = Scan::of(text);
-    let mut hollow = found.nodes.iter().filter(|node| node.is_function && !node.has_body);
+    check(&found.nodes, &found.required)
+}
+
+/// Whether plugins can follow every call between `nodes`, and the functions that are
+/// `required` are there.
+pub fn check(nodes: &[Node], required: &[String]) -> Result<()> {
+    let mut hollow = nodes.iter().filter(|node| node.is_function && !node.has_body);
     if let Some(name) = hollow.find_map(|function| function.names.first()) {
         return Err(Error::invalid_argument(format!("the program's function {name} has no body")));
     }
     let aliases: HashMap<&str, &Node> =
-        found.nodes.iter().filter(|node| !node.is_function).flat_map(|node| node.named()).collect();
+        nodes.iter().filter(|node| !node.is_function).flat_map(|node| node.named()).collect();
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (index, node) in found.nodes.iter().enumerate() {
+    for (index, node) in nodes.iter().enumerate() {
         for (name, node) in node.named() {
             // A name given by an alias is the string that the alias stands for.
             let alias = aliases.get(name).filter(|_| node.is_function);
@@ -31,18 +37,17 @@ pub fn check_calls(text: &str) -> Result<()> {
             }
         }
     }
-    if let Some(name) = found.required.iter().find(|name| !by_name.contains_key(name.as_str())) {
+    if let Some(name) = required.iter().find(|name| !by_name.contains_key(name.as_str())) {
         let message = format!("the program calls the computation {name}, which it does not have");
         return Err(Error::invalid_argument(message));
     }
-    let calls: Vec<Vec<usize>> = found
-        .nodes
+    let calls: Vec<Vec<usize>> = nodes
         .iter()
         .map(|node| {
             node.uses.iter().filter_map(|name| by_name.get(name.as_str())).flatten().copied().collect()
         })
         .collect();
-    check_graph(&found.nodes, &calls)
+    check_graph(nodes, &calls)
 }
 
 /// Takes away, one after another, what nothing left calls. A cycle stays.
@@ -98,7 +103,7 @@ fn cycle(nodes: &[Node], calls: &[Vec<usize>], callers: &[usize]) -> String {
 
 /// A function, or an alias of an attribute, which can hide the name of one.
 #[derive(Default)]
-struct Node {
+pub struct Node {
     is_function: bool,
     has_body: bool,
     /// As `@name` or `#name`.
@@ -114,6 +119,11 @@ struct Node {
 }
 
 impl Node {
+    /// A function. Names are written as `@name`.
+    pub fn function(names: Vec<String>, uses: Vec<String>, has_body: bool) -> Node {
+        Node { is_function: true, has_body, names, uses, ..Node::default() }
+    }
+
     fn named(&self) -> impl Iterator<Item = (&str, &Node)> {
         self.names.iter().map(move |name| (name.as_str(), self))
     }

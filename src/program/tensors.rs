@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 /// More than any machine computes with in one array. Some plugins divide by zero on
 /// arrays of 512 GiB, and all end the process where a size is no 64-bit number.
-const MOST_ELEMENTS: u64 = 1 << 35;
+pub const MOST_ELEMENTS: u64 = 1 << 35;
 
 /// Whether every shaped type in the text has a size that plugins can compute.
 pub fn check_sizes(text: &str) -> Result<()> {
@@ -40,7 +40,8 @@ fn is_part_of_dims(token: &Token) -> bool {
     )
 }
 
-fn too_large(kind: &str) -> Error {
+/// What is wrong with a type, such as `tensor<9223372036854775807xi8>`.
+pub fn too_large(kind: &str) -> Error {
     let shown: String = kind.chars().take(80).collect();
     Error::invalid_argument(format!("the program's type {shown} is larger than memory can be"))
 }

@@ -1,0 +1,132 @@
+//! How the attributes and types of the dialects are encoded: builtin, and VHLO, the
+//! form that StableHLO has in files.
+//!
+//! Each begins with a number that tells what it is. Fields follow, a letter each:
+//!
+//! | letter | field |
+//! |---|---|
+//! | `a` `A` | an attribute, a list of them |
+//! | `t` `T` | a type, a list of them |
+//! | `l` `L` | a location, a list of them |
+//! | `n` `N` | a builtin string, a list of references to symbols |
+//! | `x` | a VHLO string |
+//! | `k` `K` | a list of names and attributes, of builtin and of VHLO |
+//! | `p` | an attribute that may be absent, told by the number's lowest bit |
+//! | `q` | a number and, unless that is 0, an attribute |
+//! | `s` | a string of the file's table |
+//! | `v` `V` | a number, a list of them |
+//! | `z` `Z` | a signed number, a list of them |
+//! | `y` | a number that is 0 or 1 |
+//! | `d` `D` | a 64-bit float, a list of them |
+//! | `c` | a type of an element: a scalar |
+//! | `m` | a type of a tensor |
+//! | `i` `f` | an integer, a float, of the type before |
+//! | `b` | the bytes of a tensor of the type before |
+//! | `w` | the number of elements and the bytes of an array of the type before |
+//! | `e` | the strings of a tensor |
+//! | `r` | a resource |
+//! | `*` | anything |
+//!
+//! A digit bounds the number before it.
+
+use super::tables::Family;
+
+/// What builtin attributes are made of.
+const BUILTIN_ATTRIBUTES: [&str; 23] = [
+    "A", "k", "s", "st", "n", "nN", "t", "", "ti", "tf", "ll", "nvv", "L", "La", "nl", "", "tr", "tw", "tb",
+    "te", "taa", "a", "nV",
+];
+
+/// What builtin types are made of. A vector with scalable dims has been written in two ways.
+const BUILTIN_TYPES: [&str; 33] = [
+    "v", "", "TT", "", "", "", "", "", "", "c", "Zta", "aZta", "", "Zt", "aZt", "T", "t", "at", "t", "Zt",
+    "*", "", "", "", "", "", "", "", "", "", "", "", "",
+];
+
+/// What VHLO attributes are made of.
+const VHLO_ATTRIBUTES: [&str; 26] = [
+    "*", "A", "y", "v5", "v4", "v4", "K", "v3", "tf", "ti", "ZzZ", "v2", "v2", "v2", "s", "mb", "v3", "t",
+    "Z", "v2", "ddza", "zz", "xq", "aa", "xz", "ap",
+];
+
+/// What VHLO types are made of.
+const VHLO_TYPES: [&str; 43] = [
+    "", "c", "", "", "", "", "", "", "TT", "", "", "", "", "", "", "", "", "", "", "", "Zc", "aZc", "", "T",
+    "vccdzzz", "c", "", "", "", "", "vccvzzDZ", "", "", "", "", "", "", "", "", "", "", "Zc", "T",
+];
+
+/// What an attribute or a type is: the dialect's own number for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Code {
+    Builtin(u8),
+    Vhlo(u8),
+    /// Text.
+    Text,
+    /// Of a dialect, or of a kind, that this module does not know.
+    Unknown,
+}
+
+impl Code {
+    /// The code that an encoded attribute or type begins with.
+    pub fn new(family: Family, number: u64) -> Code {
+        let small = u8::try_from(number).ok();
+        match (family, small) {
+            (Family::Builtin, Some(number)) => Code::Builtin(number),
+            (Family::Vhlo, Some(number)) => Code::Vhlo(number),
+            _ => Code::Unknown,
+        }
+    }
+
+    /// The fields of an attribute; `None` where they are not known.
+    pub fn attribute_fields(self) -> Option<&'static str> {
+        self.fields(&BUILTIN_ATTRIBUTES, &VHLO_ATTRIBUTES)
+    }
+
+    /// The fields of a type; `None` where they are not known.
+    pub fn type_fields(self) -> Option<&'static str> {
+        self.fields(&BUILTIN_TYPES, &VHLO_TYPES)
+    }
+
+    fn fields(self, builtin: &[&'static str], vhlo: &[&'static str]) -> Option<&'static str> {
+        match self {
+            Code::Builtin(number) => builtin.get(usize::from(number)),
+            Code::Vhlo(number) => vhlo.get(usize::from(number)),
+            Code::Text | Code::Unknown => None,
+        }
+        .copied()
+        .filter(|fields| *fields != "*")
+    }
+}
+
+/// The attributes that this module asks for by name.
+pub mod attribute {
+    use super::Code;
+
+    pub const ARRAY: Code = Code::Builtin(0);
+    pub const DICTIONARY: Code = Code::Builtin(1);
+    pub const STRING: Code = Code::Builtin(2);
+    pub const SYMBOL: Code = Code::Builtin(4);
+    pub const TYPE: Code = Code::Builtin(6);
+    pub const INTEGER: Code = Code::Builtin(8);
+    pub const NAME_LOCATION: Code = Code::Builtin(14);
+    pub const VHLO_ARRAY: Code = Code::Vhlo(1);
+    pub const VHLO_BOOLEAN: Code = Code::Vhlo(2);
+    pub const VHLO_API_VERSION: Code = Code::Vhlo(5);
+    pub const VHLO_DICTIONARY: Code = Code::Vhlo(6);
+    pub const VHLO_INTEGER: Code = Code::Vhlo(9);
+    pub const VHLO_STRING: Code = Code::Vhlo(14);
+    pub const VHLO_TENSOR: Code = Code::Vhlo(15);
+    pub const VHLO_TYPE: Code = Code::Vhlo(17);
+    pub const VHLO_BOUNDS: Code = Code::Vhlo(18);
+
+    /// Whether an attribute can be where something is in a source. Of text and of
+    /// unknown ones that is not told.
+    pub fn may_be_location(code: Code) -> bool {
+        matches!(code, Code::Builtin(10..=15 | 22) | Code::Text | Code::Unknown)
+    }
+
+    /// Whether an attribute is a location for certain.
+    pub fn is_location(code: Code) -> bool {
+        matches!(code, Code::Builtin(10..=15 | 22))
+    }
+}
