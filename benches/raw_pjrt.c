@@ -85,15 +85,18 @@ void raw_open(const char *plugin_path)
     device = devices.addressable_devices[0];
 }
 
-static PJRT_LoadedExecutable *compile(const char *text)
+static PJRT_LoadedExecutable *compile(const void *code, size_t size)
 {
     /* CompileOptionsProto: executable_build_options {num_replicas: 1 num_partitions: 1}. */
     static const char options[] = {0x1a, 0x04, 0x20, 0x01, 0x28, 0x01};
     static const char format[] = "mlir";
-    char *code = strdup(text); /* PJRT's field is not const */
+    char *copy = calloc(1, size + 1); /* PJRT's field is not const, and a zero byte must follow */
+    if (!copy)
+        abort();
+    memcpy(copy, code, size);
     PJRT_Program program = {.struct_size = sizeof program,
-                            .code = code,
-                            .code_size = strlen(code),
+                            .code = copy,
+                            .code_size = size,
                             .format = format,
                             .format_size = strlen(format)};
     PJRT_Client_Compile_Args args = {.struct_size = sizeof args,
@@ -102,12 +105,12 @@ static PJRT_LoadedExecutable *compile(const char *text)
                                      .compile_options = options,
                                      .compile_options_size = sizeof options};
     check(api->PJRT_Client_Compile(&args), "PJRT_Client_Compile");
-    free(code);
+    free(copy);
     return args.executable;
 }
 
-struct raw_program *raw_compile(const char *text, const struct array *inputs, size_t input_count,
-                                const struct array *outputs, size_t output_count)
+static struct raw_program *prepare(PJRT_LoadedExecutable *executable, const struct array *inputs, size_t input_count,
+                                   const struct array *outputs, size_t output_count)
 {
     struct raw_program *program = calloc(1, sizeof *program);
     if (!program || input_count > MOST || output_count > MOST) {
@@ -133,13 +136,68 @@ struct raw_program *raw_compile(const char *text, const struct array *inputs, si
     program->argument_lists[0] = program->arguments;
     program->output_lists[0] = program->results;
     program->execute.struct_size = sizeof program->execute;
-    program->execute.executable = compile(text);
+    program->execute.executable = executable;
     program->execute.options = &program->options;
     program->execute.argument_lists = program->argument_lists;
     program->execute.num_devices = 1;
     program->execute.num_args = input_count;
     program->execute.output_lists = program->output_lists;
     return program;
+}
+
+struct raw_program *raw_compile(const void *code, size_t size, const struct array *inputs, size_t input_count,
+                                const struct array *outputs, size_t output_count)
+{
+    return prepare(compile(code, size), inputs, input_count, outputs, output_count);
+}
+
+__attribute__((noreturn)) static void fail(const char *path)
+{
+    perror(path);
+    exit(1);
+}
+
+void raw_save(const struct raw_program *program, const char *path)
+{
+    PJRT_LoadedExecutable_GetExecutable_Args get = {.struct_size = sizeof get,
+                                                    .loaded_executable = program->execute.executable};
+    check(api->PJRT_LoadedExecutable_GetExecutable(&get), "PJRT_LoadedExecutable_GetExecutable");
+    PJRT_Executable_Serialize_Args args = {.struct_size = sizeof args, .executable = get.executable};
+    check(api->PJRT_Executable_Serialize(&args), "PJRT_Executable_Serialize");
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(args.serialized_bytes, 1, args.serialized_bytes_size, file) != args.serialized_bytes_size ||
+        fclose(file) != 0)
+        fail(path);
+    args.serialized_executable_deleter(args.serialized_executable);
+}
+
+char *raw_read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0)
+        fail(path);
+    long end = ftell(file);
+    rewind(file);
+    char *content = end < 0 ? NULL : calloc(1, (size_t)end + 1);
+    if (!content || fread(content, 1, (size_t)end, file) != (size_t)end)
+        fail(path);
+    fclose(file);
+    *size = (size_t)end;
+    return content;
+}
+
+struct raw_program *raw_load(const char *path, const struct array *inputs, size_t input_count,
+                             const struct array *outputs, size_t output_count)
+{
+    size_t size = 0;
+    char *content = raw_read_file(path, &size);
+    PJRT_Executable_DeserializeAndLoad_Args args = {.struct_size = sizeof args,
+                                                    .client = client,
+                                                    .serialized_executable = content,
+                                                    .serialized_executable_size = size};
+    check(api->PJRT_Executable_DeserializeAndLoad(&args), "PJRT_Executable_DeserializeAndLoad");
+    free(content);
+    return prepare(args.loaded_executable, inputs, input_count, outputs, output_count);
 }
 
 static void destroy(PJRT_Buffer *buffer)

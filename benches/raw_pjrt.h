@@ -11,9 +11,19 @@ struct raw_program;
  * process with a sentence when something fails: a benchmark has nothing to go on to. */
 void raw_open(const char *plugin_path);
 
-/* Compiles StableHLO text for calls with these arrays, which it keeps pointing to. */
-struct raw_program *raw_compile(const char *text, const struct array *inputs, size_t input_count,
+/* Compiles StableHLO for calls with these arrays, which it keeps pointing to. */
+struct raw_program *raw_compile(const void *code, size_t size, const struct array *inputs, size_t input_count,
                                 const struct array *outputs, size_t output_count);
+
+/* Writes the executable into a file. */
+void raw_save(const struct raw_program *program, const char *path);
+
+/* As raw_compile, of a file that raw_save has written. */
+struct raw_program *raw_load(const char *path, const struct array *inputs, size_t input_count,
+                             const struct array *outputs, size_t output_count);
+
+/* The content of a file, with one zero byte behind it. */
+char *raw_read_file(const char *path, size_t *size);
 
 /* The steps of cyxla_run: inputs as zero-copy buffers, execute, outputs copied from
  * where they are, all destroyed. */

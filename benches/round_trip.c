@@ -60,8 +60,8 @@ static void prepare_raw(struct call *call)
 {
     const struct program *program = call->program;
 
-    call->raw = raw_compile(program->text, program->inputs, program->input_count, program->outputs,
-                            program->output_count);
+    call->raw = raw_compile(program->text, strlen(program->text), program->inputs, program->input_count,
+                            program->outputs, program->output_count);
 }
 
 static void run_raw_bound(struct call *call)

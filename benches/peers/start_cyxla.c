@@ -4,7 +4,8 @@
  *     start_cyxla MODEL IMAGES
  *
  * MODEL takes f32[1,64] and gives f32[1,10]; IMAGES starts with 64 bytes of pixels. Prints
- * the most likely digit, and how likely it is.
+ * the most likely digit and how likely it is, then in a line of its own `from the cache`
+ * or `compiled`.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,5 +42,6 @@ int main(int argc, char **argv)
     check(cyxla_compile_program(program, NULL, &executable));
     check(cyxla_run(executable, inputs, input_sizes, 1, outputs, output_sizes, 1));
     print_digit(digits);
+    puts(cyxla_executable_is_from_cache(executable) ? "from the cache" : "compiled");
     return 0;
 }

@@ -214,6 +214,9 @@ pub fn check(project: &Project) -> Result<()> {
 pub fn check_start(project: &Project) -> Result<()> {
     let starts = Site::prepare(project)?.starts(project)?;
     starts.print();
+    if !starts.cache_was_used {
+        return Err("a start that should have found its executable in the cache compiled it".into());
+    }
     let ratio = starts.warm_ratio();
     if ratio <= START_LIMIT {
         return Ok(());
