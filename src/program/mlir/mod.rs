@@ -178,3 +178,6 @@ fn damaged(part: &str) -> Error {
     ))
     .hint("write the file again; if it was copied, compare the sizes")
 }
+
+#[cfg(test)]
+mod tests;

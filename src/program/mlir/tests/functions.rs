@@ -1,0 +1,69 @@
+//! Modules with functions that call one another.
+
+use super::file::{BUILTIN, File, VHLO, isolated, number, numbers, region};
+use super::*;
+
+/// A module of functions without arguments; each calls others by name.
+fn module(functions: &[(&str, &[&str])], hollow: Option<&str>) -> File {
+    let mut file = File::new();
+    let nothing = file.type_of(VHLO, numbers(&[8, 0, 0]));
+    let function_type = file.attribute(VHLO, numbers(&[17, nothing]));
+    let facts = file.attribute(VHLO, numbers(&[1, 0]));
+    let visibility = file.text("public");
+    let mut ops = Vec::new();
+    for (name, callees) in functions {
+        let name = file.text(name);
+        let mut body = Vec::new();
+        for callee in *callees {
+            let callee = file.text(callee);
+            body.push(file.op(VHLO, "call_v1", 0, Some(number(callee))));
+        }
+        body.push(file.op(VHLO, "return_v1", 0, None));
+        let properties = numbers(&[facts, function_type, facts, name, visibility]);
+        let function = file.op(VHLO, "func_v1", 0x10, Some(properties));
+        ops.push([function, isolated(&region(0, &[], &body))].concat());
+    }
+    if let Some(name) = hollow {
+        let name = file.text(name);
+        let properties = numbers(&[facts, function_type, facts, name, visibility]);
+        let function = file.op(VHLO, "func_v1", 0x10, Some(properties));
+        ops.push([function, isolated(&number(0))].concat());
+    }
+    let name = file.string("m");
+    let name = file.attribute(BUILTIN, numbers(&[2, name]));
+    let module = file.op(BUILTIN, "module", 0x10, Some(numbers(&[name << 1 | 1, 0])));
+    file.outermost.push([module, isolated(&region(0, &[], &ops))].concat());
+    file
+}
+
+fn refused(file: &File, part: &str) {
+    let error = read(&file.write()).expect_err(part);
+    assert!(error.message().contains(part), "{error}");
+}
+
+#[test]
+fn the_function_to_run() {
+    let module = read(&module(&[("main", &["f"]), ("f", &[])], None).write()).unwrap();
+    assert_eq!(module.name.as_deref(), Some("m"));
+    assert_eq!(module.main, Some(Function { inputs: vec![], outputs: vec![] }));
+    let other = read(&super::functions::module(&[("f", &[])], None).write()).unwrap();
+    assert_eq!(other.main, None);
+}
+
+#[test]
+fn calls_end() {
+    refused(&module(&[("main", &["main"])], None), "call themselves: @main -> @main");
+    refused(&module(&[("main", &["f"]), ("f", &["g"]), ("g", &["f"])], None), "call themselves");
+    refused(&module(&[("main", &["f"])], Some("f")), "@f has no body");
+}
+
+#[test]
+fn the_parts_of_a_function() {
+    let mut file = module(&[("main", &[])], None);
+    let properties = file.properties.len();
+    // Another attribute where the name is to be, and one too few.
+    for wrong in [numbers(&[2, 1, 2, 1, 3]), numbers(&[2, 1, 2, 3])] {
+        file.properties[properties - 2] = wrong;
+        refused(&file, "its operations");
+    }
+}
