@@ -18,6 +18,8 @@ pub const OPTIONS: &str = "CYXLA_OPTIONS";
 pub const PLUGIN_DIRS: &str = "CYXLA_PLUGIN_DIRS";
 /// The Python interpreter or environment to search, instead of the automatic ones.
 pub const PYTHON: &str = "CYXLA_PYTHON";
+/// The folder of the executable cache, which is off without it.
+pub const CACHE_DIR: &str = "CYXLA_CACHE_DIR";
 /// JAX's variable: `name:path,name:path`.
 pub const PJRT_NAMES: &str = "PJRT_NAMES_AND_LIBRARY_PATHS";
 /// The TPU plugin's library.

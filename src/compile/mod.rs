@@ -2,7 +2,7 @@
 
 pub mod cache;
 pub mod identity;
-mod options;
+pub mod options;
 mod proto;
 mod runnable;
 pub mod saved;

@@ -2,13 +2,26 @@
 //!
 //! Field numbers and wire types are XLA's.
 
-use prost::Message;
+use std::collections::BTreeMap;
+
+use prost::{Message, Oneof};
 
 /// How to compile.
 #[derive(Clone, PartialEq, Message)]
 pub struct CompileOptions {
+    /// The program has one parameter, a tuple of the arguments.
+    #[prost(bool, tag = "2")]
+    pub parameter_is_tupled_arguments: bool,
     #[prost(message, optional, tag = "3")]
     pub build: Option<BuildOptions>,
+    /// Fit for any device, which the execution then names.
+    #[prost(bool, tag = "4")]
+    pub compile_portable_executable: bool,
+    #[prost(int64, tag = "5")]
+    pub profile_version: i64,
+    /// XLA's debug options by name. Sorted, so that equal options are equal bytes.
+    #[prost(btree_map = "string, message", tag = "7")]
+    pub env_option_overrides: BTreeMap<String, OptionOverride>,
 }
 
 /// Plugins abort when either count is missing.
@@ -18,11 +31,34 @@ pub struct BuildOptions {
     pub num_replicas: i64,
     #[prost(int64, tag = "5")]
     pub num_partitions: i64,
+    #[prost(bool, tag = "6")]
+    pub use_spmd_partitioning: bool,
     #[prost(message, optional, tag = "9")]
     pub device_assignment: Option<DeviceAssignment>,
+    #[prost(bool, tag = "19")]
+    pub use_shardy_partitioner: bool,
 }
 
-/// Which device runs which replica of which computation.
+/// The value of a debug option.
+#[derive(Clone, PartialEq, Message)]
+pub struct OptionOverride {
+    #[prost(oneof = "OverrideValue", tags = "1, 2, 3")]
+    pub value: Option<OverrideValue>,
+}
+
+/// There is a fourth kind, double, through which plugins take no number up to 0;
+/// they read any number from a text.
+#[derive(Clone, PartialEq, Oneof)]
+pub enum OverrideValue {
+    #[prost(string, tag = "1")]
+    Text(String),
+    #[prost(bool, tag = "2")]
+    Bool(bool),
+    #[prost(int64, tag = "3")]
+    Int(i64),
+}
+
+/// Which device runs which replica of which partition.
 #[derive(Clone, PartialEq, Message)]
 pub struct DeviceAssignment {
     #[prost(int32, tag = "1")]
@@ -33,7 +69,7 @@ pub struct DeviceAssignment {
     pub computations: Vec<ComputationDevices>,
 }
 
-/// The devices of one computation, one a replica.
+/// The devices of one partition, one a replica.
 #[derive(Clone, PartialEq, Message)]
 pub struct ComputationDevices {
     #[prost(int64, repeated, tag = "1")]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::detect::Encoding;
 use super::jax_export::{self, AvalType, Export};
 use super::signature::{Signature, TensorSpec};
-use super::{bytecode, detect, text_facts};
+use super::{detect, mlir, text_facts};
 use crate::dtype::DType;
 use crate::error::Result;
 
@@ -39,6 +39,8 @@ pub struct Contents {
     /// Whether the one parameter of an HLO program is a tuple, which is passed as its
     /// elements.
     pub tuple_parameters: bool,
+    /// Whether it has shardings of the Shardy dialect.
+    pub has_shardy: bool,
 }
 
 /// An input or output.
@@ -149,6 +151,7 @@ impl Contents {
             export: None,
             parameters: None,
             tuple_parameters: false,
+            has_shardy: false,
         }
     }
 
@@ -160,24 +163,39 @@ impl Contents {
             parameters: function.as_ref().map(|(inputs, _)| inputs.clone()),
             function,
             custom_calls: text_facts::custom_calls(text),
+            has_shardy: text.contains("sdy."),
             ..Contents::unknown(Encoding::Text, 0..bytes.len())
         })
     }
 
     fn of_bytecode(bytes: &[u8]) -> Result<Contents> {
-        bytecode::check(bytes)?;
-        Ok(Contents {
-            written_by: bytecode::written_by(bytes).map(str::to_owned),
-            ..Contents::unknown(Encoding::Bytecode, 0..bytes.len())
-        })
+        let module = mlir::read(bytes)?;
+        let all = 0..bytes.len();
+        Ok(Contents::of_module(module, Contents::unknown(Encoding::Bytecode, all)))
+    }
+
+    fn of_module(module: mlir::Module, rest: Contents) -> Contents {
+        let tensors = |values: Vec<mlir::Value>| values.into_iter().map(Tensor::from).collect::<Vec<_>>();
+        let function = module.main.map(|main| (tensors(main.inputs), tensors(main.outputs)));
+        let devices = module.partitions.unwrap_or(1).checked_mul(module.replicas.unwrap_or(1));
+        Contents {
+            name: module.name,
+            parameters: function.as_ref().map(|(inputs, _)| inputs.clone()),
+            function,
+            custom_calls: module.custom_calls.into_iter().map(|call| call.target).collect(),
+            written_by: Some(module.producer).filter(|producer| !producer.is_empty()),
+            device_count: devices.and_then(|count| u32::try_from(count).ok()),
+            has_shardy: module.has_shardy,
+            ..rest
+        }
     }
 
     fn of_export(bytes: &[u8], export: Export) -> Result<Contents> {
         let code = export.module.clone();
-        let module = Contents::of_bytecode(&bytes[code.clone()]).map_err(|error| {
+        let module = mlir::read(&bytes[code.clone()]).map_err(|error| {
             error.map_message(|message| format!("the module inside the jax.export file: {message}"))
         })?;
-        let mut contents = Contents { encoding: Encoding::JaxExport, code, ..module };
+        let mut contents = Contents::of_module(module, Contents::unknown(Encoding::JaxExport, code));
         let own_inputs = export.inputs.iter().map(Tensor::from).collect::<Vec<_>>();
         let own_outputs = export.outputs.iter().map(Tensor::from).collect::<Vec<_>>();
         let mut inputs = own_inputs;
@@ -213,6 +231,20 @@ impl Contents {
             Ok((inputs, outputs)) => Some(Ok(Signature { inputs, outputs: outputs? })),
             Err(error) => Some(Err(error)),
         }
+    }
+}
+
+impl From<mlir::Value> for Tensor {
+    fn from(value: mlir::Value) -> Tensor {
+        let (element, dims) = match value.ty {
+            mlir::ValueType::Array { dtype, dims } => {
+                let dim = |dim: Option<i64>| dim.map_or(Dim::Symbolic("?".to_owned()), Dim::Fixed);
+                (Element::Array(dtype), dims.into_iter().map(dim).collect())
+            }
+            mlir::ValueType::Token => (Element::Token, Vec::new()),
+            mlir::ValueType::Other => (Element::Unknown("unknown".to_owned()), Vec::new()),
+        };
+        Tensor { name: value.name, element, dims, is_donated: value.is_donated, ..Tensor::default() }
     }
 }
 

@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::saved_magic::{SAVED_MAGIC, is_damaged_magic};
-use super::{Format, bytecode, calls, foreign, jax_export, replicas, tensors, text};
+use super::{Format, calls, foreign, jax_export, mlir, replicas, tensors, text};
 use crate::error::{Code, Error, Origin, Result};
 
 /// What a program's bytes look like.
@@ -28,7 +28,7 @@ pub enum Encoding {
 impl Encoding {
     /// The encoding that `code` looks like.
     pub fn of(code: &[u8]) -> Encoding {
-        if code.starts_with(bytecode::MAGIC) {
+        if code.starts_with(mlir::MAGIC) {
             return Encoding::Bytecode;
         }
         if code.starts_with(SAVED_MAGIC) || is_damaged_magic(code) {

@@ -1,7 +1,6 @@
 //! Programs: what a file or a piece of memory holds, as far as it can be told
 //! without a plugin.
 
-mod bytecode;
 mod calls;
 mod contents;
 mod convention;
@@ -95,7 +94,12 @@ impl Program {
         &self.bytes[self.contents.code.clone()]
     }
 
-    /// What PJRT calls the form of these bytes.
+    /// All bytes of the program's file.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.bytes.len() - 1]
+    }
+
+    /// What PJRT calls the form of [`Program::code`].
     pub fn code_format(&self) -> &'static str {
         if self.format() == Format::Hlo { "hlo" } else { "mlir" }
     }
@@ -126,7 +130,7 @@ impl Program {
 
     /// All that is known of it, as JSON.
     pub fn to_json(&self) -> serde_json::Value {
-        describe(&self.contents, self.bytes.len() - 1)
+        describe(&self.contents, self.bytes().len())
     }
 
     /// The program that computes this one's gradients: JAX's VJP, which takes the

@@ -6,11 +6,12 @@ use super::arguments::{Arguments, user_signature};
 use super::buffer::check_plugin_takes;
 use super::compile_error::{Sides, explain};
 use super::executable::{Executable, Inner};
-use super::{Runtime, runtime};
+use super::{Runtime, cached, runtime};
+use crate::compile::options::{self, ProgramTraits};
 use crate::compile::{CompileOptions, signature};
 use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};
-use crate::options::Options;
+use crate::options::{Options, Value};
 use crate::pjrt::LoadedExecutable;
 use crate::platform;
 use crate::program::{Parameter, Program, Signature};
@@ -20,26 +21,49 @@ impl Executable {
     /// Compiles a program for the process's runtime, which is created for the
     /// program's platform when there is none.
     pub fn compile(program: &Program, options: Option<&Options>) -> Result<Executable> {
-        let runtime = runtime(program.platforms())?;
-        check_platform(program, &runtime.info.platform)?;
-        let options = CompileOptions::new(options, runtime.devices.len())?;
-        check_device_count(program, 1)?;
-        let serialized = CompileOptions::serialize(runtime.device(options.device)?.id);
+        let check = checks_platform(options);
+        let runtime = runtime(if check { program.platforms() } else { &[] })?;
+        if check {
+            check_platform(program, &runtime.info.platform)?;
+        }
+        let options = CompileOptions::new(options, &runtime.device_ids())?;
+        check_device_count(program, options.devices.len())?;
+        let serialized = options.serialize(traits(program, options.devices.len()));
+        let place = cached::place(runtime, program, &options, &serialized)?;
+        if let Some(executable) = place.as_ref().and_then(|place| place.get(runtime)) {
+            return Ok(executable);
+        }
         let loaded =
             thread::with_stack(|| runtime.client.compile(program.code(), program.code_format(), &serialized))
                 .map_err(|error| {
-                    let accepted = runtime.plugin.stablehlo_range();
                     let contents = program.contents();
                     let sides = Sides {
-                        accepted,
+                        accepted: runtime.plugin.stablehlo_range(),
                         writer: contents.written_by.as_deref(),
                         custom_calls: &contents.custom_calls,
                     };
-                    explain(error, &sides)
+                    options::explain(explain(error, &sides))
                 })
                 .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
-        describe(runtime, program, loaded, &options)
+        let executable = describe(runtime, program, loaded, &options)?;
+        if let Some(place) = place {
+            place.keep(&executable);
+        }
+        Ok(executable)
     }
+}
+
+/// Whether a program for other platforms is to be refused: asked before there is a
+/// runtime, when the other options cannot be checked yet.
+fn checks_platform(options: Option<&Options>) -> bool {
+    options.and_then(|options| options.get("check_platform")) != Some(&Value::Bool(false))
+}
+
+/// What the plugin has to be told of a program beside the caller's options.
+fn traits(program: &Program, device_count: usize) -> ProgramTraits {
+    let contents = program.contents();
+    let has_shardy = contents.has_shardy && device_count > 1;
+    ProgramTraits { has_shardy, has_tuple_parameter: contents.tuple_parameters }
 }
 
 /// Puts together what is known of a program that was just compiled.
@@ -49,7 +73,7 @@ fn describe(
     loaded: LoadedExecutable,
     options: &CompileOptions,
 ) -> Result<Executable> {
-    let device_count = 1;
+    let device_count = options.devices.len();
     let (name, compiled) = {
         let executable = loaded.executable()?;
         (executable.name()?, signature::read(&executable, device_count)?)
@@ -57,7 +81,7 @@ fn describe(
     for input in &compiled.inputs {
         check_plugin_takes(runtime, input.dtype)?;
     }
-    let device = options.device;
+    let device = options.devices.first().copied().unwrap_or(0);
     let (signature, arguments) = match program.parameters(&runtime.info.platform)? {
         None => (with_names(program, compiled), Arguments::all()),
         Some(parameters) => {
@@ -77,11 +101,11 @@ fn describe(
         loaded,
         signature,
         arguments,
-        devices: vec![options.device],
-        replica_count: 1,
-        partition_count: 1,
+        devices: options.devices.clone(),
+        replica_count: options.replicas,
+        partition_count: options.partitions,
         name,
-        options: String::new(),
+        options: options.to_text(),
         from_cache: false,
         layouts: OnceLock::new(),
     })))

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod buffer;
+mod cached;
 mod compile;
 mod compile_error;
 mod create;
@@ -23,7 +24,7 @@ pub use buffer::Buffer;
 pub use executable::Executable;
 pub use info::{DeviceInfo, RuntimeInfo};
 
-use crate::compile::identity::{FileStat, Surroundings};
+use crate::compile::identity::{self, FileStat, Surroundings};
 use crate::discover::{self, Found};
 use crate::env;
 use crate::error::{Code, Error, Origin, Result};
@@ -41,6 +42,8 @@ pub struct Runtime {
     info: RuntimeInfo,
     /// What the plugin's file looked like just before it was loaded.
     plugin_stat: Result<FileStat>,
+    /// What of the environment the plugin's compiler heeds, as it was then.
+    environment: String,
     /// Found out when it is first needed, since it may mean reading the plugin's file.
     surroundings: OnceCell<Surroundings>,
 }
@@ -191,6 +194,7 @@ fn load(
         known_options::checked(declared, options)?;
     }
     let plugin_stat = FileStat::of(path);
+    let environment = identity::environment();
     let plugin = Plugin::load(path, declared, folders)?;
     let with_path = |error: Error| error.with("plugin.path", plugin.path.to_string_lossy());
     let platform = match declared.filter(|&declared| declared != "gpu") {
@@ -225,7 +229,7 @@ fn load(
         &made.ignored,
     );
     let surroundings = OnceCell::new();
-    Ok(Runtime { client: made.client, devices, info, plugin, plugin_stat, surroundings })
+    Ok(Runtime { client: made.client, devices, info, plugin, plugin_stat, environment, surroundings })
 }
 
 /// The platform that a plugin is most likely for, as long as it has no client to
@@ -240,6 +244,11 @@ fn guess_platform(plugin: &Plugin) -> String {
 }
 
 impl Runtime {
+    /// The plugin's numbers of the devices, by position.
+    fn device_ids(&self) -> Vec<i64> {
+        self.devices.iter().map(|device| device.id).collect()
+    }
+
     /// The device at a position.
     fn device(&self, position: usize) -> Result<&Device> {
         self.devices.get(position).ok_or_else(|| {

@@ -1,11 +1,12 @@
 //! Saves executables, and loads them again where they fit.
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::arguments::Arguments;
 use super::executable::{Executable, Inner};
 use super::{Runtime, runtime};
-use crate::compile::identity::{Hash, PluginFile, Surroundings};
+use crate::compile::identity::{CpuFeatures, FileStat, PluginFile, Surroundings};
 use crate::compile::saved::{self, Facts, Saved};
 use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};
@@ -16,28 +17,9 @@ use crate::thread;
 impl Executable {
     /// The executable in a form that [`Executable::from_bytes`] loads.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.saved_as(None)
-    }
-
-    /// The same, for the cache: with the key that it is found by.
-    pub(super) fn saved_as(&self, cache_key: Option<Hash>) -> Result<Vec<u8>> {
-        let inner = &*self.0;
-        let made_in = inner.runtime.surroundings(&[])?.clone();
-        let serialized = thread::with_stack(|| inner.loaded.executable()?.serialize())?;
-        let facts = Facts {
-            library_version: env!("CARGO_PKG_VERSION").to_owned(),
-            made_in,
-            name: inner.name.clone(),
-            options: inner.options.clone(),
-            signature: inner.signature.clone(),
-            parameters: inner.arguments.parameters(inner.signature.inputs.len()),
-            index_dtype: inner.arguments.index_type().unwrap_or(DType::INVALID),
-            replica_count: inner.replica_count,
-            partition_count: inner.partition_count,
-            devices: inner.devices.clone(),
-            cache_key,
-        };
-        Saved::new(facts, &serialized).encode()
+        let made_in = self.0.runtime.surroundings(|path, stat| PluginFile::of(path, stat, &[]))?;
+        let serialized = thread::with_stack(|| self.0.loaded.executable()?.serialize())?;
+        Saved::new(facts(self, made_in), &serialized).encode()
     }
 
     /// Loads a saved executable into the process's runtime, which is created for its
@@ -49,9 +31,28 @@ impl Executable {
         let saved = Saved::decode(bytes)?;
         let runtime = runtime(std::slice::from_ref(&saved.facts.made_in.platform))?;
         // The plugin need not be read where its file is the one that was seen then.
-        let here = runtime.surroundings(std::slice::from_ref(&saved.facts.made_in.plugin))?;
+        let known = std::slice::from_ref(&saved.facts.made_in.plugin);
+        let here = runtime.surroundings(|path, stat| PluginFile::of(path, stat, known))?;
         saved.check_fits(here)?;
         load(runtime, &saved, false)
+    }
+}
+
+/// What is saved of an executable besides the plugin's bytes.
+pub(super) fn facts(executable: &Executable, made_in: &Surroundings) -> Facts {
+    let inner = &*executable.0;
+    Facts {
+        library_version: env!("CARGO_PKG_VERSION").to_owned(),
+        made_in: made_in.clone(),
+        name: inner.name.clone(),
+        options: inner.options.clone(),
+        signature: inner.signature.clone(),
+        parameters: inner.arguments.parameters(inner.signature.inputs.len()),
+        index_dtype: inner.arguments.index_type().unwrap_or(DType::INVALID),
+        replica_count: inner.replica_count,
+        partition_count: inner.partition_count,
+        devices: inner.devices.clone(),
+        cache_key: None,
     }
 }
 
@@ -87,19 +88,22 @@ pub(super) fn load(runtime: &'static Runtime, saved: &Saved<'_>, from_cache: boo
 }
 
 impl Runtime {
-    /// What compiled programs depend on here. One of the `known` plugins may save
-    /// reading the loaded one's file.
-    pub(super) fn surroundings(&self, known: &[PluginFile]) -> Result<&Surroundings> {
+    /// What compiled programs depend on here. `identify` identifies the plugin's file,
+    /// given what it looked like when it was loaded.
+    pub(super) fn surroundings(
+        &self,
+        identify: impl FnOnce(&Path, &FileStat) -> Result<PluginFile>,
+    ) -> Result<&Surroundings> {
         self.surroundings.get_or_try_init(|| {
             let seen = self.plugin_stat.clone()?;
-            let plugin = PluginFile::of(&self.plugin.path, &seen, known)?;
+            let plugin = identify(&self.plugin.path, &seen)?;
             let device_kind = self.devices.first().map(|device| device.kind.clone()).unwrap_or_default();
             Ok(Surroundings {
                 platform: self.info.platform.clone(),
                 platform_version: self.info.platform_version.clone(),
                 api_version: self.info.api_version,
                 plugin,
-                cpu: crate::compile::identity::CpuFeatures::here(),
+                cpu: CpuFeatures::here(),
                 device_kind,
                 device_count: self.devices.len(),
             })

@@ -2,7 +2,8 @@
 
 use cyxla::error::Result;
 use cyxla::options::Options;
-use cyxla::runtime::known_options::{self, Kind, Known, PLATFORMS};
+use cyxla::options::Kind;
+use cyxla::runtime::known_options::{self, Known, PLATFORMS};
 use serde_json::{Value, json};
 
 use crate::console::Console;

@@ -10,10 +10,15 @@ use std::sync::LazyLock;
 /// What a flag takes as its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
+    /// True or false.
     Bool,
+    /// An integer of 32 bits.
     Int32,
+    /// An integer of 64 bits.
     Int64,
+    /// A number.
     Float,
+    /// Any text.
     Text,
     /// It is the name of something else in a plugin's library.
     NoFlag,
@@ -22,18 +27,24 @@ pub enum Kind {
 /// The kind of a flag, if it is known.
 pub fn of(flag: &str) -> Option<Kind> {
     static KINDS: LazyLock<HashMap<&str, Kind>> = LazyLock::new(|| {
-        let lists = [
-            (BOOL, Kind::Bool),
-            (INT32, Kind::Int32),
-            (INT64, Kind::Int64),
-            (FLOAT, Kind::Float),
-            (TEXT, Kind::Text),
-            (NO_FLAG, Kind::NoFlag),
-        ];
-        lists.iter().flat_map(|&(names, kind)| names.split(' ').map(move |name| (name, kind))).collect()
+        LISTS.iter().flat_map(|&(names, kind)| names.split(' ').map(move |name| (name, kind))).collect()
     });
     KINDS.get(flag).copied()
 }
+
+/// Every flag that is known.
+pub fn flags() -> impl Iterator<Item = &'static str> {
+    LISTS.iter().filter(|(_, kind)| *kind != Kind::NoFlag).flat_map(|(names, _)| names.split(' '))
+}
+
+const LISTS: [(&str, Kind); 6] = [
+    (BOOL, Kind::Bool),
+    (INT32, Kind::Int32),
+    (INT64, Kind::Int64),
+    (FLOAT, Kind::Float),
+    (TEXT, Kind::Text),
+    (NO_FLAG, Kind::NoFlag),
+];
 
 /// True or false; these alone may come without a value.
 const BOOL: &str = "\
@@ -224,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_lists_are_lists() {
-        for list in [BOOL, INT32, INT64, FLOAT, TEXT, NO_FLAG] {
+        for (list, _) in LISTS {
             let names: Vec<&str> = list.split(' ').collect();
             assert!(names.is_sorted_by(|one, next| one < next));
             assert!(names.iter().all(|name| name.starts_with("xla_")));
@@ -232,5 +243,6 @@ mod tests {
         assert_eq!(of("xla_dump_to"), Some(Kind::Text));
         assert_eq!(of("xla_cpu_prefer_vector_width"), Some(Kind::Int32));
         assert_eq!(of("xla_of_a_newer_plugin"), None);
+        assert!(flags().any(|name| name == "xla_dump_to") && !flags().any(|name| name == "xla_version"));
     }
 }

@@ -3,7 +3,7 @@
 //! XLA ends the whole process when the variable is malformed, names a file that
 //! cannot be read, or holds a flag that it does not know.
 
-mod kinds;
+pub mod kinds;
 
 use std::collections::BTreeSet;
 use std::fs::File;

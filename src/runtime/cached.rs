@@ -1,0 +1,84 @@
+//! Compiles by way of the executable cache, if there is one.
+
+use std::path::Path;
+
+use super::saving::{facts, load};
+use super::{Executable, Runtime};
+use crate::compile::CompileOptions;
+use crate::compile::cache::{Cache, Key, KeyParts};
+use crate::compile::saved::Saved;
+use crate::env;
+use crate::error::Result;
+use crate::program::Program;
+use crate::thread;
+
+/// The place in a cache that a program has.
+pub struct Place {
+    cache: Cache,
+    key: Key,
+}
+
+/// The place of a program that is to be compiled with these options, of which
+/// `serialized` is what the plugin gets; `None` without a cache.
+pub fn place(
+    runtime: &Runtime,
+    program: &Program,
+    options: &CompileOptions,
+    serialized: &[u8],
+) -> Result<Option<Place>> {
+    let Some(cache) = cache_of(options)? else { return Ok(None) };
+    // Without knowing what the process runs, nothing can be found or kept.
+    let here = runtime.surroundings(|path, stat| cache.plugin_file(path, stat));
+    let Ok(surroundings) = here else { return Ok(None) };
+    // Programs of gradients are in the same file.
+    let code = &program.contents().code;
+    let parameters = program.parameters(&surroundings.platform)?;
+    let mut chosen = format!("{code:?} {:?} {parameters:?} ", program.platforms()).into_bytes();
+    chosen.extend_from_slice(serialized);
+    let key = Key::new(&KeyParts {
+        program: program.bytes(),
+        options: &chosen,
+        surroundings,
+        environment: &runtime.environment,
+    });
+    Ok(Some(Place { cache, key }))
+}
+
+/// The cache that the caller asks for, or else the environment.
+fn cache_of(options: &CompileOptions) -> Result<Option<Cache>> {
+    let size = options.cache_size;
+    match (&options.cache_dir, env::value(env::CACHE_DIR)) {
+        // An empty text turns it off.
+        (Some(folder), _) if folder.is_empty() => Ok(None),
+        (Some(folder), _) => Cache::open(Path::new(folder), size).map(Some),
+        // A variable that is no good is no reason not to compile.
+        (None, Some(folder)) => Ok(Cache::open(Path::new(&folder), size).ok()),
+        (None, None) => Ok(None),
+    }
+}
+
+impl Place {
+    /// The executable in the cache, loaded; `None` if there is none that loads.
+    pub fn get(&self, runtime: &'static Runtime) -> Option<Executable> {
+        let saved = self.cache.get(&self.key)?;
+        match load(runtime, &saved, true) {
+            Ok(executable) => Some(executable),
+            Err(_) => {
+                self.cache.remove(&self.key);
+                None
+            }
+        }
+    }
+
+    /// Keeps an executable in the cache. What cannot be kept is compiled again the
+    /// next time.
+    pub fn keep(&self, executable: &Executable) {
+        let keep = || {
+            let made_in =
+                executable.0.runtime.surroundings(|path, stat| self.cache.plugin_file(path, stat))?;
+            let serialized = thread::with_stack(|| executable.0.loaded.executable()?.serialize())?;
+            self.cache.put(&self.key, &Saved::new(facts(executable, made_in), &serialized))
+        };
+        let _: Result<()> = keep();
+    }
+}
