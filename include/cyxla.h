@@ -935,14 +935,19 @@ size_t cyxla_program_output_size(const cyxla_program *program, size_t index);
 ///
 /// Makes the default runtime for the program's platform if there is none. A program
 /// that was lowered for another platform than the runtime's is refused, and so is one
-/// that one device cannot run by itself (collectives, infeed, tokens, dynamic shapes):
-/// plugins would hang or end the process. The sizes of types, the nesting and the calls
-/// of a program in text are checked first, those of MLIR bytecode are not: a plugin can
-/// end the process on a malformed program, so compile programs from others in a process
-/// of their own.
+/// that its devices cannot run by themselves (collectives with others, infeed, tokens,
+/// dynamic shapes): plugins would hang or end the process. Text, MLIR bytecode and HLO
+/// protos are checked before the plugin sees them, but no check finds all that a plugin
+/// cannot bear: compile programs from others in a process of their own.
+///
+/// Options: "device" (int, a device's position, default 0), "replicas" and "partitions"
+/// (ints), "device_ids" (list of ints), "use_spmd_partitioning",
+/// "use_shardy_partitioner", "portable", "check_platform" (bools), "profile_version"
+/// (int), "cache_dir" (string, a folder; empty for no cache), "cache_size" (int, bytes),
+/// and "xla.NAME" for a debug option of XLA; docs/compile_options.md describes them.
 ///
 /// @param program  a program.
-/// @param options  compile options, or NULL. Known: "device" (int, a device's position, default 0).
+/// @param options  compile options, or NULL.
 /// @param out      receives an executable to free with cyxla_executable_free.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (an option), FAILED_PRECONDITION (another platform), UNIMPLEMENTED (cannot run on one device), the plugin's own (UNKNOWN for a program that it cannot parse), or as cyxla_initialize.
 /// @threads safe.   @blocks while the plugin compiles.   @since 0.1

@@ -108,13 +108,14 @@ fn integration_tests(project: &Project, version: &'static str) -> Result<()> {
 }
 
 /// Variables that decide which plugin is found and how it is loaded.
-const STEERING: [&str; 12] = [
+const STEERING: [&str; 13] = [
     "CYXLA_PLUGIN",
     "CYXLA_PLATFORM",
     "CYXLA_OPTIONS",
     "CYXLA_PLUGIN_DIRS",
     "CYXLA_PYTHON",
     "CYXLA_LOG",
+    "CYXLA_CACHE_DIR",
     "PJRT_NAMES_AND_LIBRARY_PATHS",
     "TPU_LIBRARY_PATH",
     "VIRTUAL_ENV",
