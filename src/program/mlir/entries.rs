@@ -95,28 +95,28 @@ impl<'a> Entries<'a> {
 
     fn parse(&mut self, tables: &Tables<'a>) -> Option<()> {
         // Types first: what an attribute holds can depend on the elements of its type.
-        let mut fields = Fields { tables, entries: self, references: Vec::new(), type_before: NOTHING };
+        let mut fields = Fields::new(tables, self);
         let mut type_starts = Vec::new();
         for index in 0..fields.entries.types.len() {
             type_starts.push(fields.references.len() as u32);
             let code = fields.entries.types[index].code;
             let mut cursor = code_of(&fields.entries.type_entries[index])?.1;
             if let Some(letters) = code.type_fields() {
-                fields.read(&mut cursor, letters)?;
+                fields.read(&mut cursor, code, letters)?;
             }
         }
         let type_references = std::mem::take(&mut fields.references);
         for index in 0..self.types.len() {
             self.measure(index)?;
         }
-        let mut fields = Fields { tables, entries: self, references: Vec::new(), type_before: NOTHING };
+        let mut fields = Fields::new(tables, self);
         let mut starts = Vec::new();
         for index in 0..fields.entries.codes.len() {
             starts.push(fields.references.len() as u32);
             let code = fields.entries.codes[index];
             let mut cursor = code_of(&fields.entries.attributes[index])?.1;
             if let Some(letters) = code.attribute_fields() {
-                fields.read(&mut cursor, letters)?;
+                fields.read(&mut cursor, code, letters)?;
             }
         }
         let mut references = fields.references;
@@ -262,10 +262,18 @@ struct Fields<'a, 'e> {
     entries: &'e Entries<'a>,
     references: Vec<u32>,
     type_before: u32,
+    /// Whether what is read is of VHLO, which takes no types of other dialects where it
+    /// looks into them.
+    is_vhlo: bool,
 }
 
-impl<'a> Fields<'a, '_> {
-    fn read(&mut self, cursor: &mut Cursor<'a>, letters: &str) -> Option<()> {
+impl<'a, 'e> Fields<'a, 'e> {
+    fn new(tables: &'e Tables<'a>, entries: &'e Entries<'a>) -> Fields<'a, 'e> {
+        Fields { tables, entries, references: Vec::new(), type_before: NOTHING, is_vhlo: false }
+    }
+
+    fn read(&mut self, cursor: &mut Cursor<'a>, code: Code, letters: &str) -> Option<()> {
+        self.is_vhlo = matches!(code, Code::Vhlo(_));
         for (position, letter) in letters.bytes().enumerate() {
             match letter {
                 b'A' | b'T' | b'L' | b'N' | b'V' | b'Z' | b'D' => {
@@ -283,7 +291,7 @@ impl<'a> Fields<'a, '_> {
                 }
                 b'0'..=b'9' => {}
                 // What depends on a type that is not known ends the checks.
-                b'i' | b'f' | b'b' | b'w' | b'e' if self.is_unknown() => return Some(()),
+                b'i' | b'f' | b'b' | b'w' | b'e' if self.is_unknown() => return self.is_of_family(),
                 _ => {
                     let bound = letters.as_bytes().get(position + 1).filter(|byte| byte.is_ascii_digit());
                     self.field(cursor, letter, bound.map(|digit| u64::from(digit - b'0')))?;
@@ -316,8 +324,14 @@ impl<'a> Fields<'a, '_> {
                 }
             }
             b't' => self.type_of(cursor, |_| true)?,
-            b'm' => self.type_of(cursor, |kind| matches!(kind, Kind::Shaped | Kind::Unknown))?,
-            b'c' => self.type_of(cursor, |kind| !matches!(kind, Kind::Shaped | Kind::Other))?,
+            b'm' => {
+                self.type_of(cursor, |kind| matches!(kind, Kind::Shaped | Kind::Unknown))?;
+                self.is_of_family()?;
+            }
+            b'c' => {
+                self.type_of(cursor, |kind| !matches!(kind, Kind::Shaped | Kind::Other))?;
+                self.is_of_family()?;
+            }
             b's' => drop(cursor.index(self.tables.strings.len())?),
             b'r' => drop(cursor.index(self.tables.resources)?),
             b'y' => drop(cursor.number().filter(|&flag| flag <= 1)?),
@@ -367,9 +381,16 @@ impl<'a> Fields<'a, '_> {
         fits(self.entries.types[index as usize].kind).then_some(())
     }
 
+    /// Whether the type before is of VHLO if what refers to it is.
+    fn is_of_family(&self) -> Option<()> {
+        let code = self.entries.types[self.type_before as usize].code;
+        (!self.is_vhlo || matches!(code, Code::Vhlo(_))).then_some(())
+    }
+
     /// An integer or a float of the type before. Plugins end the process on a type of
     /// VHLO that is not of the right kind.
     fn scalar(&self, cursor: &mut Cursor<'a>, letter: u8) -> Option<()> {
+        self.is_of_family()?;
         let found = self.entries.types[self.type_before as usize];
         let bits = match (letter, found.kind) {
             (b'i', Kind::Integer(1..4)) if matches!(found.code, Code::Vhlo(_)) => return None,

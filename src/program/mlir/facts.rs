@@ -11,6 +11,9 @@ use super::{CustomCall, Function, Value};
 use crate::error::Result;
 use crate::program::calls::{self, Node};
 
+/// The number of the typed interface of custom calls in StableHLO.
+const TYPED_INTERFACE: i64 = 4;
+
 /// What an operation is to this module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
@@ -31,6 +34,8 @@ enum Kind {
     Call,
     VhloComposite,
     VhloCustomCall,
+    Composite,
+    CustomCall,
     Other,
 }
 
@@ -44,6 +49,8 @@ impl Kind {
             (b"func", b"call") => Kind::Call,
             (b"vhlo", name) if name.starts_with(b"composite_v") => Kind::VhloComposite,
             (b"vhlo", name) if name.starts_with(b"custom_call_v") => Kind::VhloCustomCall,
+            (b"stablehlo", b"composite") => Kind::Composite,
+            (b"stablehlo" | b"mhlo", b"custom_call") => Kind::CustomCall,
             _ => Kind::Other,
         }
     }
@@ -114,8 +121,11 @@ impl<'a> Facts<'a> {
             }
             Kind::VhloCall => self.call(self.property(op, 0, b"callee"), function),
             Kind::Call => self.call(self.plain_callee(op), function),
-            Kind::VhloComposite => self.call(self.property(op, 1, b"decomposition"), function),
-            Kind::VhloCustomCall => self.custom_call(op, function)?,
+            Kind::VhloComposite | Kind::Composite => {
+                self.call(self.property(op, 1, b"decomposition"), function)
+            }
+            Kind::VhloCustomCall => self.custom_call(op, Self::property, function)?,
+            Kind::CustomCall => self.custom_call(op, Self::optional_property, function)?,
             Kind::Module | Kind::Other => {}
         }
         Some((Role::Other, function))
@@ -130,6 +140,15 @@ impl<'a> Facts<'a> {
             properties.number()?;
         }
         properties.index(self.reader.entries.codes.len())
+    }
+
+    /// The same for one that may be absent.
+    fn optional_property(&self, op: &Op<'a>, position: usize, name: &[u8]) -> Option<u32> {
+        let Some(mut properties) = op.properties else { return self.property(op, position, name) };
+        for _ in 0..position {
+            properties.number()?;
+        }
+        self.optional(&mut properties)
     }
 
     fn module(&mut self, op: &Op<'a>) {
@@ -220,11 +239,18 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn custom_call(&mut self, op: &Op<'a>, function: Option<usize>) -> Option<()> {
+    /// Takes a custom call. All but the target may be absent outside of VHLO, where
+    /// `property` is another.
+    fn custom_call(
+        &mut self,
+        op: &Op<'a>,
+        property: fn(&Self, &Op<'a>, usize, &[u8]) -> Option<u32>,
+        function: Option<usize>,
+    ) -> Option<()> {
         let reader = self.reader;
         let target = self.property(op, 2, b"call_target_name")?;
         let name = reader.string(target)?;
-        if let Some(computations) = self.property(op, 3, b"called_computations") {
+        if let Some(computations) = property(self, op, 3, b"called_computations") {
             let mut list = reader.entries.attribute(computations)?;
             for _ in 0..list.count()? {
                 let computation = list.index(reader.entries.codes.len())?;
@@ -232,9 +258,14 @@ impl<'a> Facts<'a> {
                 self.required.extend(reader.string(computation));
             }
         }
-        let api_version =
-            self.property(op, 0, b"api_version").and_then(|version| reader.api_version(version));
-        let has_side_effect = self.property(op, 4, b"has_side_effect").and_then(|flag| reader.flag(flag));
+        // JAX tells the typed interface by where the configuration stands.
+        let is_typed = op.attributes.and_then(|facts| reader.lookup(facts, b"mhlo.backend_config")).is_some();
+        let api_version = if is_typed {
+            Some(TYPED_INTERFACE)
+        } else {
+            property(self, op, 0, b"api_version").and_then(|version| reader.api_version(version))
+        };
+        let has_side_effect = property(self, op, 4, b"has_side_effect").and_then(|flag| reader.flag(flag));
         let found = self.custom_calls.entry(name).or_insert_with(|| CustomCall {
             target: String::from_utf8_lossy(reader.tables.strings[name as usize]).into_owned(),
             api_version,

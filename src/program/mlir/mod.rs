@@ -46,8 +46,6 @@ pub struct Module {
     pub partitions: Option<i64>,
     /// How many replicas it was written for.
     pub replicas: Option<i64>,
-    /// Whether anything in it is of the Shardy dialect, which divides programs among devices.
-    pub has_shardy: bool,
 }
 
 /// What a function takes and gives.
@@ -91,7 +89,8 @@ pub enum ValueType {
 pub struct CustomCall {
     /// The name of what is called.
     pub target: String,
-    /// How it is called, as StableHLO numbers it: 4 is the typed interface.
+    /// How it is called, as StableHLO numbers it: 4 is the typed interface, which JAX
+    /// writes in a way of its own.
     pub api_version: Option<i64>,
     /// Whether it does more than give results.
     pub has_side_effect: bool,
@@ -133,7 +132,6 @@ pub fn read(code: &[u8]) -> Result<Module> {
         name: facts.name,
         partitions: facts.partitions,
         replicas: facts.replicas,
-        has_shardy: tables.dialects.contains(&&b"sdy"[..]),
     })
 }
 

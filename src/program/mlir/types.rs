@@ -105,6 +105,7 @@ pub enum Kind {
 pub fn classify(code: Code, number: Option<u64>) -> (Kind, Option<DType>) {
     match code {
         Code::Text | Code::Unknown => (Kind::Unknown, None),
+        _ if code.type_fields().is_none() => (Kind::Unknown, None),
         Code::Builtin(0) => {
             let number = number.unwrap_or(0);
             let width = u32::try_from(number >> 2).unwrap_or(u32::MAX);

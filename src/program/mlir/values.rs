@@ -7,7 +7,7 @@ use super::tables::Tables;
 use super::{Value, ValueType};
 
 /// The most entries of a dictionary that a name is looked for in.
-const MOST_NAMES: usize = 1024;
+const MOST_NAMES: usize = 64;
 
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {

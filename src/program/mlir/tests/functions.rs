@@ -67,3 +67,31 @@ fn the_parts_of_a_function() {
         refused(&file, "its operations");
     }
 }
+
+#[test]
+fn custom_calls_are_listed_once() {
+    let mut file = module(&[("main", &[]), ("f", &[])], None);
+    let original = file.attribute(VHLO, numbers(&[5, 1]));
+    let nothing = file.text("");
+    let (yes, no) = (file.attribute(VHLO, numbers(&[2, 1])), file.attribute(VHLO, numbers(&[2, 0])));
+    let list = file.attribute(VHLO, numbers(&[1, 0]));
+    let (b, a) = (file.text("b"), file.text("a"));
+    for (target, has_side_effect) in [(b, no), (a, no), (b, yes)] {
+        let properties = numbers(&[original, nothing, target, list, has_side_effect, list, list, list]);
+        let op = file.op(VHLO, "custom_call_v1", 0, Some(properties));
+        file.outermost.push(op);
+    }
+    let call = |target: &str, has_side_effect| CustomCall {
+        target: target.to_owned(),
+        api_version: Some(1),
+        has_side_effect,
+    };
+    assert_eq!(read(&file.write()).unwrap().custom_calls, [call("a", false), call("b", true)]);
+    // One that calls back what is not there.
+    let missing = file.text("missing");
+    let computations = file.attribute(VHLO, numbers(&[1, 1, missing]));
+    let properties = numbers(&[original, nothing, b, computations, no, list, list, list]);
+    let op = file.op(VHLO, "custom_call_v1", 0, Some(properties));
+    file.outermost.push(op);
+    refused(&file, "calls the computation @missing");
+}
