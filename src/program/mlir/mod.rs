@@ -46,6 +46,8 @@ pub struct Module {
     pub partitions: Option<i64>,
     /// How many replicas it was written for.
     pub replicas: Option<i64>,
+    /// Whether anything in it is of the Shardy dialect, which divides programs among devices.
+    pub has_shardy: bool,
 }
 
 /// What a function takes and gives.
@@ -132,6 +134,7 @@ pub fn read(code: &[u8]) -> Result<Module> {
         name: facts.name,
         partitions: facts.partitions,
         replicas: facts.replicas,
+        has_shardy: tables.dialects.contains(&&b"sdy"[..]),
     })
 }
 
