@@ -1,4 +1,4 @@
-/* The floor: a call in plain PJRT C, with as little around it as possible. Argument
+/* The floor: a call in raw PJRT C, with as little around it as possible. Argument
  * structs are filled once; a call changes only pointers. */
 #ifndef RAW_PJRT_H
 #define RAW_PJRT_H

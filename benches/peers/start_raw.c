@@ -1,4 +1,4 @@
-/* The floor of a start: plain PJRT C, with an executable that was saved before.
+/* The floor of a start: raw PJRT C, with an executable that was saved before.
  *
  *     start_raw save MODEL FILE
  *     start_raw load FILE IMAGES

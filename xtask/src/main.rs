@@ -29,7 +29,7 @@ cargo xtask COMMAND: the project's own commands
                           --list    print the steps instead of running them
   header [--check]        write include/cyxla.h from src/capi, or only check that it is up to date
   symbols                 compare what the shared library exports with what the header declares
-  bench [PART]            compare with plain PJRT C, ONNX Runtime, JAX and pypjrt, which it installs (170 MB to fetch)
+  bench [PART]            compare with raw PJRT C, ONNX Runtime, JAX and pypjrt, which it installs (170 MB to fetch)
                           PART      only `round-trip`, `start` or `listing` (of plugins)
                           --calls N at most N calls of each program (20000)
                           --check   only see that the part stays within its limit

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: libcyxla against plain PJRT C, ONNX Runtime, JAX and pypjrt, and the
+//! `cargo xtask bench`: libcyxla against raw PJRT C, ONNX Runtime, JAX and pypjrt, and the
 //! time that listing plugins takes.
 
 mod figures;
@@ -6,6 +6,7 @@ mod machine;
 mod peer;
 mod plot;
 mod programs;
+mod request;
 mod round_trip;
 mod start;
 
@@ -23,16 +24,20 @@ use crate::tools::{self, Tool};
 use machine::Machine;
 use peer::Peer;
 use plot::{Bar, Group};
+use request::Request;
 use round_trip::Comparison;
 use start::Starts;
 
-/// What cyxla_run on the MLP may take, in the time of the same steps in plain PJRT C, for
+/// What cyxla_run on the MLP may take, in the time of the same steps in raw PJRT C, for
 /// the check. The aim is 1.25; other work on the machine may cost the rest.
 const RUN_LIMIT: f64 = 1.5;
 
 /// What a start from the cache may take, in the time of ONNX Runtime's start, for the
 /// check. The aim is 1.0.
 const START_LIMIT: f64 = 1.25;
+
+/// Of the plot.
+const TITLE: &str = "Time of a call, in that of raw PJRT C, bound (median; logarithmic)";
 
 /// What building and comparing needs.
 pub const TOOLS: &[&Tool] = &[
@@ -44,55 +49,6 @@ pub const TOOLS: &[&Tool] = &[
     &tools::PYTHON,
     &tools::PIP,
 ];
-
-/// What `cargo xtask bench` was asked for.
-struct Request {
-    part: Option<String>,
-    calls: usize,
-    writes: bool,
-    checks: bool,
-}
-
-impl Request {
-    const PARTS: [&str; 3] = ["round-trip", "start", "listing"];
-
-    fn parse(arguments: &[&str]) -> Result<Self> {
-        let mut request = Self { part: None, calls: 20_000, writes: false, checks: false };
-        let mut arguments = arguments.iter();
-        while let Some(&argument) = arguments.next() {
-            match argument {
-                "--write" => request.writes = true,
-                "--check" => request.checks = true,
-                "--calls" => {
-                    let count =
-                        arguments.next().and_then(|count| count.parse().ok()).filter(|&count| count > 0);
-                    request.calls = count.ok_or("--calls needs a number")?;
-                }
-                part if request.part.is_none() && Self::PARTS.contains(&part) => {
-                    request.part = Some(part.to_string());
-                }
-                other => {
-                    let parts = Self::PARTS.join(", ");
-                    return Err(format!(
-                        "`{other}` is none of {parts}, --calls N, --check, --write, or one too many"
-                    ));
-                }
-            }
-        }
-        if request.writes && request.part.is_some() {
-            return Err("--write writes everything: leave the part out".into());
-        }
-        if request.checks && !["round-trip", "start"].iter().any(|part| request.part.as_deref() == Some(part))
-        {
-            return Err("--check is for round-trip or for start".into());
-        }
-        Ok(request)
-    }
-
-    fn wants(&self, part: &str) -> bool {
-        self.part.as_deref().is_none_or(|wanted| wanted == part)
-    }
-}
 
 /// Measures; writes the figures into the build folder and, with --write, into docs.
 pub fn run(project: &Project, arguments: &[&str]) -> Result<()> {
@@ -149,7 +105,7 @@ fn compare(project: &Project, request: &Request) -> Result<()> {
     if request.writes {
         let groups: Vec<Group> =
             comparisons.iter().map(group).chain(starts.as_ref().map(start_group)).collect();
-        let plot = plot::svg("Time of a call, in that of plain PJRT C (median)", &machine.line(), &groups);
+        let plot = plot::svg(TITLE, &machine.line(), &groups);
         project::write(&project.root.join("docs/bench.json"), &figures)?;
         project::write(&project.root.join("docs/bench.svg"), &plot)?;
         println!("written to docs/bench.json and docs/bench.svg");
@@ -247,26 +203,4 @@ fn start_group(starts: &Starts) -> Group {
 
 fn bar(way: &str, ratio: f64, time: &str) -> Bar {
     Bar { label: way.into(), ratio, text: format!("{ratio:.2}x  ({time})"), is_ours: way.contains("cyxla") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requests_are_read() {
-        let request = Request::parse(&["start", "--calls", "5"]).unwrap();
-        assert!(request.wants("start") && !request.wants("listing") && request.calls == 5);
-        assert!(Request::parse(&["--write"]).is_ok_and(|request| request.writes && request.wants("listing")));
-        for wrong in [
-            &["--calls"][..],
-            &["--calls", "0"],
-            &["start", "listing"],
-            &["start", "--write"],
-            &["--check"],
-            &["x"],
-        ] {
-            assert!(Request::parse(wrong).is_err(), "{wrong:?}");
-        }
-    }
 }

@@ -40,6 +40,14 @@ pub fn svg(title: &str, note: &str, groups: &[Group]) -> String {
     line(&mut out, format_args!("<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"white\"/>"));
     text(&mut out, 10.0, 24.0, "font-size=\"16\" font-weight=\"bold\"", title);
     text(&mut out, 10.0, 44.0, "fill=\"#555\"", note);
+    let one = scale.x(1.0);
+    line(
+        &mut out,
+        format_args!(
+            "<line x1=\"{one:.1}\" y1=\"{TOP}\" x2=\"{one:.1}\" y2=\"{:.1}\" stroke=\"#555\" stroke-dasharray=\"3 3\"/>",
+            height - ROW
+        ),
+    );
     let mut y = TOP;
     for group in groups {
         y += ROW;
@@ -50,13 +58,6 @@ pub fn svg(title: &str, note: &str, groups: &[Group]) -> String {
         }
         y += ROW;
     }
-    let one = scale.x(1.0);
-    line(
-        &mut out,
-        format_args!(
-            "<line x1=\"{one:.1}\" y1=\"{TOP}\" x2=\"{one:.1}\" y2=\"{y:.1}\" stroke=\"#555\" stroke-dasharray=\"3 3\"/>"
-        ),
-    );
     out.push_str("</svg>\n");
     out
 }

@@ -21,7 +21,7 @@ const STARTS: usize = 25;
 /// Before those that count, so that the files are in memory.
 const UNCOUNTED: usize = 2;
 
-const RAW: &str = "plain PJRT C, saved";
+const RAW: &str = "raw PJRT C, saved";
 const COLD: &str = "libcyxla, nothing cached";
 const WARM: &str = "libcyxla, from its cache";
 const ORT: &str = "ONNX Runtime C";
@@ -134,7 +134,7 @@ impl Starts {
     pub fn print(&self) {
         println!(
             "\n{:<26} {:>8} {:>10} {:>10}   {:>8}",
-            "start to first result", "starts", "p50 ms", "p99 ms", "p50"
+            "start to first result", "starts", "p50 ms", "most ms", "p50"
         );
         for row in &self.rows {
             let figures = &row.figures;
@@ -143,7 +143,7 @@ impl Starts {
                 row.way,
                 figures.count,
                 figures.p50 / 1e6,
-                figures.p99 / 1e6,
+                figures.most / 1e6,
                 self.ratio(row)
             );
         }
@@ -158,7 +158,7 @@ impl Starts {
                 "way": row.way,
                 "starts": row.figures.count,
                 "p50_ms": row.figures.p50 / 1e6,
-                "p99_ms": row.figures.p99 / 1e6,
+                "most_ms": row.figures.most / 1e6,
                 "p50_ratio": self.ratio(row),
             })
         });
