@@ -27,6 +27,7 @@ pub fn refuse(bytes: &[u8]) -> Result<()> {
             "is compressed with zlib, as the entries of JAX's compilation cache are"
         }
         _ if is_ifrt(start) => "is a compiled program that JAX serialized",
+        _ if is_cpu_executable(bytes) => "is a compiled program that a plugin for the CPU serialized",
         _ => return Ok(()),
     };
     Err(Error::invalid_argument(format!("the program {what}; libcyxla cannot load that")).hint(
@@ -45,6 +46,33 @@ fn is_zlib(start: &[u8]) -> bool {
 fn is_ifrt(start: &[u8]) -> bool {
     const NAME: &[u8] = b"pjrt_ifrt";
     memmem::find(&start[..start.len().min(64)], NAME).is_some()
+}
+
+/// Three messages in one another, each the first field, and in the innermost a module
+/// of HLO: a name, the name of its main function, a function.
+fn is_cpu_executable(bytes: &[u8]) -> bool {
+    let module = (0..3).try_fold(bytes, |message, _| field(message, 0x0a).map(|(content, _)| content));
+    let name = module.and_then(|module| field(module, 0x0a));
+    let main = name.and_then(|(_, rest)| field(rest, 0x12));
+    let (Some((name, _)), Some((main, rest))) = (name, main) else { return false };
+    let is_text = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_graphic);
+    is_text(name) && is_text(main) && rest.first() == Some(&0x1a)
+}
+
+/// The content of the field with this tag and length, if it comes first, and what
+/// comes after it.
+fn field(message: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+    let mut rest = message.strip_prefix(&[tag])?;
+    let mut length = 0_usize;
+    for shift in [0, 7, 14, 21, 28] {
+        let (&byte, more) = rest.split_first()?;
+        rest = more;
+        length |= usize::from(byte & 0x7f).checked_shl(shift)?;
+        if byte < 0x80 {
+            return rest.split_at_checked(length);
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -73,6 +101,20 @@ mod tests {
         for (bytes, part) in cases {
             let message = message(bytes).unwrap_or_default();
             assert!(message.contains(part), "{bytes:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn what_plugins_serialize_is_explained() {
+        let field = |tag: u8, content: &[u8]| [&[tag, content.len() as u8], content].concat();
+        let module = [field(0x0a, b"jit_f"), field(0x12, b"main.5"), field(0x1a, b"\x0a\x01f")].concat();
+        let rest = field(0x12, b"options");
+        let whole = (0..3).fold(module, |message, _| [field(0x0a, &message), rest.clone()].concat());
+        assert!(message(&whole).is_some_and(|text| text.contains("plugin for the CPU")));
+        for other in
+            [&whole[2..], &whole[..20], b"\x0a\xff\xff\xff\xff\xff", b"\x0a\x00", b"\x0a\xff\xff\xff\xff\x7f"]
+        {
+            assert_eq!(message(other), None, "{other:?}");
         }
     }
 

@@ -29,7 +29,8 @@ pub fn environment() -> String {
             let _ = writeln!(text, "{:?}", String::from_utf8_lossy(&flags));
         }
     }
-    let threads = std::thread::available_parallelism().map_or(0, usize::from);
+    // Those that the process may run on; limits on its time do not count here.
+    let threads = rustix::thread::sched_getaffinity(None).map_or(0, |cpus| cpus.count());
     let _ = writeln!(text, "threads={threads}");
     text
 }

@@ -21,12 +21,11 @@ const BLOCK: usize = 1 << 20;
 /// of its times, which some file systems count in steps of two seconds.
 const UNSETTLED: i64 = 3_000_000_000;
 
-/// What changes whenever a file is written or replaced.
+/// What changes whenever a file is written or replaced. The number of its file system
+/// is not among it: that of a container differs with each start.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FileStat {
-    /// The file system that it is on.
-    pub device: u64,
-    /// Its number there.
+    /// Its number in its file system.
     pub inode: u64,
     /// Its size in bytes.
     pub size: u64,
@@ -44,8 +43,8 @@ impl FileStat {
 
     /// A hash of all of it.
     pub fn hash(&self) -> Hash {
-        let FileStat { device, inode, size, modified, changed } = *self;
-        let numbers = [device, inode, size, modified as u64, changed as u64];
+        let FileStat { inode, size, modified, changed } = *self;
+        let numbers = [inode, size, modified as u64, changed as u64];
         Hash::of(&[numbers.map(u64::to_le_bytes).as_flattened()])
     }
 
@@ -61,7 +60,6 @@ impl From<&Metadata> for FileStat {
     fn from(found: &Metadata) -> FileStat {
         let time = |seconds: i64, rest: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(rest);
         FileStat {
-            device: found.dev(),
             inode: found.ino(),
             size: found.size(),
             modified: time(found.mtime(), found.mtime_nsec()),

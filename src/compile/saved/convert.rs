@@ -28,8 +28,8 @@ pub fn to_message(facts: &Facts) -> proto::Saved {
 fn from_surroundings(made_in: &Surroundings) -> proto::Surroundings {
     let plugin = &made_in.plugin;
     let stat = plugin.stat.map(|stat| {
-        let FileStat { device, inode, size, modified, changed } = stat;
-        proto::FileStat { device, inode, size, modified, changed }
+        let FileStat { inode, size, modified, changed } = stat;
+        proto::FileStat { inode, size, modified, changed }
     });
     proto::Surroundings {
         platform: made_in.platform.clone(),
@@ -94,8 +94,8 @@ pub fn from_message(message: proto::Saved) -> Result<Facts> {
 fn surroundings(made_in: proto::Surroundings) -> Result<Surroundings> {
     let plugin = made_in.plugin.ok_or_else(|| lacking("the plugin that compiled it"))?;
     let stat = plugin.stat.map(|stat| {
-        let proto::FileStat { device, inode, size, modified, changed } = stat;
-        FileStat { device, inode, size, modified, changed }
+        let proto::FileStat { inode, size, modified, changed } = stat;
+        FileStat { inode, size, modified, changed }
     });
     Ok(Surroundings {
         platform: made_in.platform,

@@ -15,8 +15,8 @@
 use crate::compile::identity::Hash;
 use crate::error::{Code, Error, Origin, Result};
 use crate::memory;
-use crate::program::SAVED_MAGIC;
-use crate::program::saved_magic::is_damaged_magic;
+use crate::program::foreign;
+use crate::program::saved_magic::{SAVED_MAGIC, is_damaged_magic};
 
 /// The version of the format that this library writes, and the newest that it reads.
 pub const VERSION: u32 = 1;
@@ -51,14 +51,14 @@ pub fn seal_as(version: u32, message: &[u8], executable: &[u8]) -> Result<Vec<u8
 
 /// Checks all bytes, and tells where the plugin's begin.
 pub fn open(bytes: &[u8]) -> Result<usize> {
+    if is_damaged_magic(bytes) {
+        return Err(damaged("its first bytes were changed, as a transfer in text mode does"));
+    }
     if !bytes.starts_with(SAVED_MAGIC) {
-        return Err(if is_damaged_magic(bytes) {
-            damaged("its first bytes were changed, as a transfer in text mode does")
-        } else {
-            Error::invalid_argument("these bytes are no saved executable").hint(
-                "pass what cyxla_executable_to_bytes gave or `cyxla compile` wrote; programs have to be compiled",
-            )
-        });
+        foreign::refuse(bytes)?;
+        return Err(Error::invalid_argument("these bytes are no saved executable").hint(
+            "pass what cyxla_executable_to_bytes gave or `cyxla compile` wrote; programs have to be compiled",
+        ));
     }
     let (Some(version), Some(message), Some(executable)) =
         (number::<4>(bytes, 8), number::<4>(bytes, 12), number::<8>(bytes, 16))

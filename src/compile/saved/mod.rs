@@ -20,7 +20,8 @@ use prost::Message;
 use super::identity::{Hash, Surroundings};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::program::{Parameter, SAVED_MAGIC, Signature};
+use crate::program::saved_magic::SAVED_MAGIC;
+use crate::program::{Parameter, Signature};
 
 pub use envelope::VERSION;
 

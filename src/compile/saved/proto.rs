@@ -72,14 +72,12 @@ pub struct PluginFile {
 #[derive(Clone, Copy, PartialEq, Message)]
 pub struct FileStat {
     #[prost(uint64, tag = "1")]
-    pub device: u64,
-    #[prost(uint64, tag = "2")]
     pub inode: u64,
-    #[prost(uint64, tag = "3")]
+    #[prost(uint64, tag = "2")]
     pub size: u64,
-    #[prost(int64, tag = "4")]
+    #[prost(int64, tag = "3")]
     pub modified: i64,
-    #[prost(int64, tag = "5")]
+    #[prost(int64, tag = "4")]
     pub changed: i64,
 }
 

@@ -10,7 +10,7 @@ pub fn cpu(names: &[&str]) -> CpuFeatures {
 }
 
 pub fn surroundings() -> Surroundings {
-    let stat = FileStat { device: 1, inode: 2, size: u64::MAX, modified: -4, changed: i64::MAX };
+    let stat = FileStat { inode: 2, size: u64::MAX, modified: -4, changed: i64::MAX };
     Surroundings {
         platform: "cpu".into(),
         platform_version: "cpu".into(),

@@ -62,8 +62,19 @@ fn every_other_length_is_noticed() {
 }
 
 #[test]
+fn what_others_compiled_is_explained() {
+    let told = |bytes: &[u8]| Saved::decode(bytes).map(|_| ()).unwrap_err();
+    assert!(told(b"\x80\x04\x95\0\0jax").message().contains("pickle"));
+    for bytes in [&b""[..], b"module {}"] {
+        let error = told(bytes);
+        assert_eq!(error.code(), Code::InvalidArgument);
+        assert!(error.message().contains("no saved executable"), "{error}");
+    }
+}
+
+#[test]
 fn ten_thousand_damages_are_noticed() {
-    let executable: Vec<u8> = (0..2000_u32).map(|number| (number * 7 >> 3) as u8).collect();
+    let executable: Vec<u8> = (0..2000_u32).map(|number| (number * 7 / 8) as u8).collect();
     let bytes = Saved::new(facts(), &executable).encode().unwrap();
     let mut state = 0x9e37_79b9_7f4a_7c15;
     for round in 0..10_000 {
@@ -101,7 +112,8 @@ fn a_newer_format_is_told_from_damage() {
 fn a_message_that_makes_no_sense_is_refused() {
     let good = convert::to_message(&facts());
     let parameter = |input, platform_index| proto::Parameter { input, platform_index };
-    let wrong: [(&str, fn(&mut proto::Saved)); 8] = [
+    type Change = fn(&mut proto::Saved);
+    let wrong: [(&str, Change); 8] = [
         ("surroundings", |message| message.made_in = None),
         ("plugin", |message| message.made_in.as_mut().unwrap().plugin = None),
         ("hash", |message| {
