@@ -138,7 +138,7 @@ impl Contents {
     }
 
     /// A program of which nothing but its place is known.
-    fn unknown(encoding: Encoding, code: Range<usize>) -> Contents {
+    pub(super) fn unknown(encoding: Encoding, code: Range<usize>) -> Contents {
         Contents {
             encoding,
             code,
@@ -195,10 +195,14 @@ impl Contents {
         let module = mlir::read(&bytes[code.clone()]).map_err(|error| {
             error.map_message(|message| format!("the module inside the jax.export file: {message}"))
         })?;
-        let mut contents = Contents::of_module(module, Contents::unknown(Encoding::JaxExport, code));
-        let own_inputs = export.inputs.iter().map(Tensor::from).collect::<Vec<_>>();
-        let own_outputs = export.outputs.iter().map(Tensor::from).collect::<Vec<_>>();
-        let mut inputs = own_inputs;
+        let contents = Contents::of_module(module, Contents::unknown(Encoding::JaxExport, code));
+        Ok(contents.with_export(export))
+    }
+
+    /// What a file of `jax.export` says besides its module, of which `self` is known.
+    pub(super) fn with_export(self, export: Export) -> Contents {
+        let mut contents = self;
+        let mut inputs = export.inputs.iter().map(Tensor::from).collect::<Vec<_>>();
         for input in &mut inputs {
             input.is_kept = false;
         }
@@ -214,10 +218,10 @@ impl Contents {
         }
         contents.name = Some(export.function_name.clone());
         contents.platforms.clone_from(&export.platforms);
-        contents.function = Some((inputs, own_outputs));
+        contents.function = Some((inputs, export.outputs.iter().map(Tensor::from).collect()));
         contents.device_count = Some(export.device_count);
         contents.export = Some(Box::new(export));
-        Ok(contents)
+        contents
     }
 
     /// What the user passes and gets, if all of it has a fixed size.

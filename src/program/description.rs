@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use super::contents::{Contents, Dim, Element, Tensor};
-use super::runnable;
+use crate::error::Error;
 
-/// Describes a program of `size` bytes.
-pub fn describe(contents: &Contents, size: usize) -> Value {
+/// Describes a program of `size` bytes; `problem` keeps it from running.
+pub fn describe(contents: &Contents, size: usize, problem: Option<&Error>) -> Value {
     let tensors = |tensors: &[Tensor]| tensors.iter().map(tensor).collect::<Vec<_>>();
     let (inputs, outputs) = match &contents.function {
         Some((inputs, outputs)) => (json!(tensors(inputs)), json!(tensors(outputs))),
         None => (Value::Null, Value::Null),
     };
-    let problem = runnable::check(contents).err().map(|error| {
+    let problem = problem.map(|error| {
         json!({ "code": error.code().name(), "message": error.message(), "hint": error.detail("hint") })
     });
     json!({

@@ -8,6 +8,7 @@ mod description;
 mod detect;
 pub mod foreign;
 pub(crate) mod hlo;
+mod inspection;
 pub mod jax_export;
 mod lexer;
 pub mod mlir;
@@ -25,12 +26,13 @@ use std::sync::Arc;
 
 pub use contents::{Contents, Dim, Element, Tensor};
 pub use convention::Parameter;
-pub use description::describe;
 pub use detect::Encoding;
+pub use inspection::Inspection;
 pub use saved_magic::SAVED_MAGIC;
 pub use signature::{Signature, TensorSpec};
+pub use source::read as read_file;
 
-use crate::error::{Code, Error, Origin, Result};
+use crate::error::{Error, Result};
 use crate::memory;
 
 /// What the caller says that a program is.
@@ -130,21 +132,14 @@ impl Program {
 
     /// All that is known of it, as JSON.
     pub fn to_json(&self) -> serde_json::Value {
-        describe(&self.contents, self.bytes().len())
+        description::describe(&self.contents, self.bytes().len(), None)
     }
 
     /// The program that computes this one's gradients: JAX's VJP, which takes the
     /// inputs of this program and a cotangent for each output, and gives a cotangent
     /// for each input.
     pub fn vjp(&self) -> Result<Program> {
-        let position = self.contents.export.as_ref().and_then(|export| export.vjp).ok_or_else(|| {
-            let what = match self.format() {
-                Format::JaxExport => "the jax.export file holds no VJP",
-                _ => "only jax.export files can hold a VJP",
-            };
-            Error::new(Code::NotFound, Origin::Caller, what)
-                .hint("write the file with exported.serialize(vjp_order=1)")
-        })?;
+        let position = inspection::vjp_position(&self.contents)?;
         let contents = Contents::read_vjp(&self.bytes, position)
             .map_err(|error| error.map_message(|message| format!("the VJP: {message}")))?;
         let recorded = contents.platforms.len();
