@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use cyxla::dtype::{ArrayType, DType};
 use cyxla::error::{Code, Error, Origin, Result};
+use cyxla::options::nearest;
 use cyxla::program::TensorSpec;
 
-use crate::element;
 use crate::npy::{self, Array};
+use crate::{element, words};
 
 /// Inputs listed in a hint; a program may have a thousand.
 const MOST_LISTED: usize = 8;
@@ -33,11 +34,40 @@ pub fn read(texts: &[String]) -> Result<Vec<Given>> {
 
 /// `NAME=X.npy` or `X.npy`. A file whose own name holds a `=` is found as well.
 fn split(text: &str) -> (Option<String>, PathBuf) {
-    match text.split_once('=') {
+    match end_of_name(text).map(|end| text.split_at(end)) {
         Some((name, path)) if !name.is_empty() && !Path::new(text).exists() => {
-            (Some(name.to_owned()), path.into())
+            (Some(name.to_owned()), path[1..].into())
         }
         _ => (None, text.into()),
+    }
+}
+
+/// Where the first `=` is that is not inside a quoted key: `args[0]['a=b']=x.npy`.
+fn end_of_name(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut position = 0;
+    while position < bytes.len() {
+        position += match &bytes[position..] {
+            [b'=', ..] => return Some(position),
+            // An apostrophe that is not closed is a part of a name.
+            [b'[', quote @ (b'\'' | b'"'), rest @ ..] => {
+                key_length(rest, *quote).map_or(1, |length| length + 2)
+            }
+            _ => 1,
+        };
+    }
+    None
+}
+
+/// How long a quoted key and its quote are, behind the first quote.
+fn key_length(text: &[u8], quote: u8) -> Option<usize> {
+    let mut position = 0;
+    loop {
+        match text.get(position)? {
+            b'\\' => position += 2,
+            byte if *byte == quote && text.get(position + 1) == Some(&b']') => return Some(position + 1),
+            _ => position += 1,
+        }
     }
 }
 
@@ -62,10 +92,12 @@ pub fn assign(given: Vec<Given>, inputs: &[TensorSpec]) -> Result<Vec<Array>> {
     for slot in slots.iter_mut().filter(|slot| slot.is_none()) {
         *slot = in_order.next();
     }
-    let arrays: Vec<Array> = slots.into_iter().flatten().collect();
-    if arrays.len() != inputs.len() || in_order.next().is_some() {
-        return Err(wrong_count(total, inputs));
+    let is_missing = |(slot, spec)| Option::is_none(slot).then_some(spec);
+    let missing: Vec<&TensorSpec> = slots.iter().zip(inputs).filter_map(is_missing).collect();
+    if !missing.is_empty() || in_order.next().is_some() {
+        return Err(wrong_count(total, inputs, &missing));
     }
+    let arrays: Vec<Array> = slots.into_iter().flatten().collect();
     for (index, (array, spec)) in arrays.iter().zip(inputs).enumerate() {
         check(index, array, spec)?;
     }
@@ -80,21 +112,35 @@ fn position(name: &str, inputs: &[TensorSpec]) -> Result<usize> {
         if inputs.iter().all(|spec| spec.name.is_none()) {
             return error.hint("its inputs have no names; give the files in order, without NAME=");
         }
-        error.hint(listed(inputs))
+        let names = inputs.iter().filter_map(|spec| spec.name.as_deref());
+        match nearest(name, names) {
+            Some(near) => error.hint(format!("did you mean '{near}'?")),
+            None => error.hint(listed(inputs)),
+        }
     })
 }
 
-fn wrong_count(given: usize, inputs: &[TensorSpec]) -> Error {
-    let plural = if inputs.len() == 1 { "" } else { "s" };
-    let message = format!("the program expects {} argument{plural}, got {given}", inputs.len());
-    Error::invalid_argument(message).hint(listed(inputs))
+fn wrong_count(given: usize, inputs: &[TensorSpec], missing: &[&TensorSpec]) -> Error {
+    let expected = words::count(inputs.len(), "argument");
+    let error = Error::invalid_argument(format!("the program expects {expected}, got {given}"));
+    match missing.len() {
+        // Those that are there do not help to see which are not.
+        1.. if inputs.len() > MOST_LISTED => error.hint(format!("missing: {}", in_words(missing))),
+        _ => error.hint(listed(inputs)),
+    }
 }
 
-/// The inputs in words: `a f32[4], s32[]`.
+/// What to give for these inputs.
 fn listed(inputs: &[TensorSpec]) -> String {
     if inputs.is_empty() {
         return "it takes no inputs".to_owned();
     }
+    let inputs: Vec<&TensorSpec> = inputs.iter().collect();
+    format!("give one --input for each, in this order: {}", in_words(&inputs))
+}
+
+/// Inputs in words: `a f32[4], s32[]`.
+fn in_words(inputs: &[&TensorSpec]) -> String {
     let mut words: Vec<String> = inputs
         .iter()
         .take(MOST_LISTED)
@@ -106,7 +152,7 @@ fn listed(inputs: &[TensorSpec]) -> String {
     if inputs.len() > MOST_LISTED {
         words.push(format!("and {} more", inputs.len() - MOST_LISTED));
     }
-    format!("give one --input for each, in this order: {}", words.join(", "))
+    words.join(", ")
 }
 
 fn check(index: usize, array: &Array, spec: &TensorSpec) -> Result<()> {
@@ -192,6 +238,14 @@ mod tests {
         assert_eq!(split("a=x.npy"), (Some("a".into()), "x.npy".into()));
         assert_eq!(split("a=b=x.npy"), (Some("a".into()), "b=x.npy".into()));
         assert_eq!(split("=x.npy"), (None, "=x.npy".into()));
+        for name in
+            ["args[0]['w']", "args[0]['a=b']", r#"kwargs["it's="].x"#, r"args['\'='][1]", "args['=", "['a"]
+        {
+            let split_at_last = name == "args['=";
+            let (given, path) = split(&format!("{name}=w.npy"));
+            let expected = if split_at_last { ("args['", "=w.npy") } else { (name, "w.npy") };
+            assert_eq!((given.as_deref(), path.to_str()), (Some(expected.0), Some(expected.1)), "{name}");
+        }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a=1.npy");
         std::fs::write(&path, "").unwrap();

@@ -2,7 +2,7 @@
 //! error, and with `--json` one JSON value on standard output for either.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 
@@ -36,6 +36,11 @@ impl Console {
     /// Whether the user asked for JSON.
     pub fn json(&self) -> bool {
         self.json
+    }
+
+    /// Whether a person is likely to read what is written at once.
+    pub fn is_terminal(&self) -> bool {
+        self.out.is_terminal()
     }
 
     /// Writes text. A reader that went away, as `head` does, is no error:

@@ -25,15 +25,17 @@ pub fn parse() -> Result<Args, ExitCode> {
 
 /// What no single argument tells.
 fn check(args: Args) -> Result<Args, ClapError> {
-    let texts = match &args.command {
-        Command::Run(run) => &run.load.options,
-        Command::Info(info) => &info.load.options,
-        _ => return Ok(args),
+    const NONE: &[String] = &[];
+    let (of_plugin, of_compiling) = match &args.command {
+        Command::Run(run) => (&run.load.options[..], &run.program.compile_options[..]),
+        Command::Compile(compile) => (&compile.load.options[..], &compile.program.compile_options[..]),
+        Command::Info(info) => (&info.load.options[..], NONE),
+        _ => (NONE, NONE),
     };
-    match duplicate(texts) {
+    match duplicate(of_plugin).or_else(|| duplicate(of_compiling)) {
         None => Ok(args),
         Some(key) => {
-            let message = format!("duplicate option '{key}': give each -o once");
+            let message = format!("duplicate option '{key}': give each once");
             Err(Args::command().error(ErrorKind::ArgumentConflict, message))
         }
     }
@@ -57,17 +59,20 @@ fn duplicate(texts: &[String]) -> Option<String> {
     None
 }
 
-/// Files behind the program are mostly meant as its inputs.
+/// Files behind the program are mostly meant as its inputs, or as the one to write.
 fn with_tip(mut error: ClapError, texts: &[OsString]) -> ClapError {
     let command = texts.iter().find(|text| !text.to_string_lossy().starts_with('-'));
     let is_file = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) => !text.starts_with('-'),
         _ => false,
     };
-    let is_run = command.is_some_and(|text| text == "run");
-    if error.kind() == ErrorKind::UnknownArgument && is_run && is_file {
-        let tip = vec!["give each input with --input".into()];
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
+    let tip = match command.and_then(|text| text.to_str()) {
+        Some("run") => "give each input with --input",
+        Some("compile") => "give the file to write with -o",
+        _ => return error,
+    };
+    if error.kind() == ErrorKind::UnknownArgument && is_file {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
 }

@@ -16,13 +16,18 @@ use crate::{error_json, supervise, table};
 
 /// Loads the plugin that the arguments choose, in this process.
 pub fn initialize(args: &LoadArgs) -> Result<&'static RuntimeInfo> {
+    initialize_for(args, args.platform.as_deref())
+}
+
+/// The same for a platform.
+pub fn initialize_for(args: &LoadArgs, platform: Option<&str>) -> Result<&'static RuntimeInfo> {
     let mut options = Options::new();
     for text in &args.options {
         options.parse(text)?;
     }
     // No options at all lets the library take those of CYXLA_OPTIONS.
     let options = (!options.is_empty()).then_some(&options);
-    runtime::initialize(args.plugin.as_deref(), args.platform.as_deref(), options)
+    runtime::initialize(args.plugin.as_deref(), platform, options)
 }
 
 /// The child's part: loads the plugin and prints one line.
@@ -45,18 +50,18 @@ fn one_line(text: &str) -> Result<String> {
 pub fn info(args: &InfoArgs, console: &mut Console) -> Result<()> {
     let arguments = [vec!["load".into()], load_arguments(&args.load)].concat();
     let limit = Duration::from_secs(args.timeout);
-    let info = ask(&arguments, &args.load, |_| (), Some(limit))?["info"].take();
+    let info = ask(&arguments, || plugin_path(&args.load, &[]), |_| (), Some(limit))?["info"].take();
     if console.json() { console.print_json(&info) } else { console.print(&text(&info)) }
 }
 
-/// Asks a child that loads the plugin of the arguments.
+/// Asks a child that loads a plugin, of which `path` tells where it is.
 pub fn ask(
     arguments: &[OsString],
-    load: &LoadArgs,
+    path: impl FnOnce() -> Option<String>,
     set_up: impl FnOnce(&mut Command),
     limit: Option<Duration>,
 ) -> Result<Value> {
-    let answer = supervise::ask(arguments, set_up, limit).map_err(|error| match plugin_path(load) {
+    let answer = supervise::ask(arguments, set_up, limit).map_err(|error| match path() {
         Some(path) => error.with("plugin.path", path),
         None => error,
     })?;
@@ -82,18 +87,19 @@ pub fn load_arguments(args: &LoadArgs) -> Vec<OsString> {
         pass("--plugin=", plugin.as_ref());
     }
     for option in &args.options {
-        pass("-o", option.as_ref());
+        pass("--option=", option.as_ref());
     }
     arguments
 }
 
-/// The library that the child tries to load, as far as it is known beforehand.
-fn plugin_path(args: &LoadArgs) -> Option<String> {
+/// The library that the child tries to load, for one of these platforms if the arguments
+/// name none, as far as it is known beforehand.
+pub fn plugin_path(args: &LoadArgs, platforms: &[String]) -> Option<String> {
     if let Some(path) = &args.plugin {
         return Some(path.display().to_string());
     }
-    let wanted: Vec<String> = args.platform.iter().cloned().collect();
-    discover::find().choose(&wanted).map(|found| found.path.display().to_string())
+    let wanted = args.platform.as_ref().map_or(platforms, std::slice::from_ref);
+    discover::find().choose(wanted).map(|found| found.path.display().to_string())
 }
 
 /// What a person looks for first.

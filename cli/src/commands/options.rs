@@ -1,8 +1,8 @@
 //! `cyxla plugins --options`: the create options that are known.
 
 use cyxla::error::Result;
-use cyxla::options::Options;
 use cyxla::options::Kind;
+use cyxla::options::Options;
 use cyxla::runtime::known_options::{self, Known, PLATFORMS};
 use serde_json::{Value, json};
 

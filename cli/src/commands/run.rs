@@ -11,12 +11,12 @@ use std::process::Stdio;
 
 use cyxla::error::{Code, Error, Origin, Result};
 use cyxla::program::TensorSpec;
-use cyxla::program::{Format, Program};
-use cyxla::runtime::Executable;
 use serde_json::{Value, json};
 
 use crate::args::RunArgs;
 use crate::console::{Console, note};
+use crate::output_file::cannot_write;
+use crate::program::{self, Source};
 use crate::{arguments, error_json, npy, summary, supervise};
 
 /// Outputs printed to a terminal; a program may have a thousand.
@@ -28,7 +28,7 @@ pub fn run(args: &RunArgs, console: &mut Console) -> Result<()> {
     let passed_on = child_arguments(args, console.json());
     let answer = super::info::ask(
         &passed_on,
-        &args.load,
+        || super::info::plugin_path(&args.load, &program::platforms(&args.program)),
         |command| {
             command.stdin(Stdio::inherit()).stderr(Stdio::inherit());
         },
@@ -49,7 +49,7 @@ fn child_arguments(args: &RunArgs, json: bool) -> Vec<OsString> {
         output.push(folder);
         passed_on.push(output);
     }
-    passed_on.extend(["--".into(), args.program.clone().into()]);
+    passed_on.extend(args.program.to_arguments());
     passed_on
 }
 
@@ -66,16 +66,15 @@ pub fn execute(args: &RunArgs, console: &mut Console) -> Result<()> {
 /// Runs the program of the arguments and gives what is to be shown.
 fn outputs(args: &RunArgs, console: &mut Console) -> Result<String> {
     // What can be wrong without a plugin is told before one is loaded.
-    let program = Program::from_file(&args.program, Format::Detect, None)
-        .map_err(|error| if npy::is_one(&args.program) { array_for_program(&args.program) } else { error })?;
+    let source = Source::open(&args.program)?;
     let given = arguments::read(&args.inputs)?;
     if let Some(folder) = &args.output {
         fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     }
     supervise::begin("was loaded", console)?;
-    super::info::initialize(&args.load)?;
+    source.initialize(&args.load)?;
     supervise::begin("compiled or ran the program", console)?;
-    let executable = Executable::compile(&program, None)?;
+    let executable = source.executable()?;
     let arrays = arguments::assign(given, executable.inputs())?;
 
     let inputs: Vec<&[u8]> = arrays.iter().map(|array| array.bytes.as_slice()).collect();
@@ -86,11 +85,6 @@ fn outputs(args: &RunArgs, console: &mut Console) -> Result<String> {
         Some(folder) => save(folder, executable.outputs(), &results, console.json()),
         None => Ok(show(executable.outputs(), &results, console.json())),
     }
-}
-
-fn array_for_program(path: &Path) -> Error {
-    Error::invalid_argument(format!("{} is a NumPy file, no program", path.display()))
-        .hint("give the program first and arrays with --input")
 }
 
 fn memory(spec: &TensorSpec) -> Result<Vec<u8>> {
@@ -152,18 +146,4 @@ fn show(specs: &[TensorSpec], results: &[Vec<u8>], json: bool) -> String {
         text.push_str(&format!("... and {more} more outputs; --output DIR saves all\n"));
     }
     text
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
-    use std::io::ErrorKind as Kind;
-    let shown = path.display();
-    let (code, message) = match error.kind() {
-        Kind::PermissionDenied => (Code::PermissionDenied, format!("you may not write {shown}")),
-        Kind::StorageFull => (Code::ResourceExhausted, format!("the disk is full: cannot write {shown}")),
-        Kind::AlreadyExists | Kind::NotADirectory => {
-            (Code::InvalidArgument, format!("cannot write into {shown}: it is, or is inside, a file"))
-        }
-        _ => (Code::Unavailable, format!("cannot write {shown}: {error}")),
-    };
-    Error::new(code, Origin::System, message)
 }

@@ -2,9 +2,7 @@
 
 use super::{Check, Report, State};
 use crate::table;
-
-/// Text is broken into lines of about this length; what a plugin printed is not.
-const WIDTH: usize = 92;
+use crate::words::wrapped;
 
 /// Lines about one plugin: what it is, then a line for each check.
 pub fn report(report: &Report) -> String {
@@ -52,37 +50,9 @@ fn check(check: &Check) -> Vec<Vec<String>> {
     [first].into_iter().chain(rest).collect()
 }
 
-/// A text in lines, broken between words.
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > WIDTH {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_texts_are_broken_between_words() {
-        let text = "word ".repeat(40);
-        let lines = wrapped(&text);
-        assert!(lines.len() == 3 && lines.iter().all(|line| line.chars().count() <= WIDTH), "{lines:?}");
-        assert_eq!(lines.join(" "), text.trim_end());
-        assert_eq!(wrapped(""), [""]);
-        assert_eq!(wrapped(&"x".repeat(200)).len(), 1);
-    }
 
     #[test]
     fn notes_stand_below_their_check() {

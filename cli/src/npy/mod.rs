@@ -4,7 +4,7 @@ mod order;
 mod read;
 mod write;
 
-pub use read::{Array, is_one, read};
+pub use read::{Array, read};
 pub use write::write;
 
 use cyxla::dtype::DType;

@@ -56,20 +56,6 @@ impl Array {
     }
 }
 
-/// Whether a file is one of NumPy's: an array, or a `.npz`, a zip archive of arrays.
-pub fn is_one(path: &Path) -> bool {
-    const ZIP: &[u8] = b"PK\x03\x04";
-    // A pipe would block, or has been read already.
-    if !std::fs::metadata(path).is_ok_and(|facts| facts.is_file()) {
-        return false;
-    }
-    let mut start = Vec::new();
-    let Ok(file) = File::open(path) else { return false };
-    let is_read = file.take(MAGIC.len() as u64).read_to_end(&mut start).is_ok();
-    let is_npz = || start.starts_with(ZIP) && path.extension().is_some_and(|ending| ending == "npz");
-    is_read && (start.starts_with(MAGIC) || is_npz())
-}
-
 /// Reads a file whole.
 pub fn read(path: &Path) -> Result<Array> {
     let open = File::open(path).and_then(|file| Ok((file.metadata()?, file)));

@@ -1,14 +1,20 @@
 //! The command line and its help.
 
+mod programs;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+pub use programs::{CacheArgs, CompileArgs, InspectArgs, LoadArgs, ProgramArgs, RunArgs};
+
 const EXAMPLES: &str = "\
 Examples:
   cyxla install cpu                        fetch a CPU plugin, once
-  cyxla run model.mlir --input x.npy       run a program and print its outputs
+  cyxla inspect model.jaxexport            what a program takes and gives
+  cyxla run model.jaxexport --input x.npy  run it and print its outputs
   cyxla run model.mlir --input x.npy --output results
+  cyxla compile model.jaxexport -o model.cyxla
   cyxla info                               what runs programs on this machine
   cyxla plugins --json                     the plugins, for other programs
   cyxla doctor                             what is wrong, when something is
@@ -31,6 +37,9 @@ pub struct Args {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     Run(RunArgs),
+    Inspect(InspectArgs),
+    Compile(CompileArgs),
+    Cache(CacheArgs),
     Info(InfoArgs),
     Plugins(PluginsArgs),
     Doctor(DoctorArgs),
@@ -38,47 +47,15 @@ pub enum Command {
     /// Runs a program in this process and prints one line; `run` runs it as a child
     #[command(hide = true)]
     Execute(RunArgs),
+    /// Compiles a program in this process and prints one line; `compile` runs it as a child
+    #[command(hide = true)]
+    Save(CompileArgs),
     /// Loads a plugin in this process and prints one line; `info` runs it as a child
     #[command(hide = true)]
     Load(LoadArgs),
     /// Tries one thing with a plugin and prints one line; `doctor` runs it as a child
     #[command(hide = true)]
     Attempt(AttemptArgs),
-}
-
-const RUN_HELP: &str = "\
-Examples:
-  cyxla run add.mlir --input a.npy --input b.npy
-  cyxla run add.mlir --input rhs=b.npy --input lhs=a.npy --output results
-
-Element types that NumPy lacks (bf16, the 8-bit floats, s4, ...) are written as
-unsigned integers of the same width, types narrower than a byte one element a
-byte; outputs.json says the true type. Inputs of such types are taken in the
-same form.";
-
-/// Compile a program, run it once, and print or save its outputs
-///
-/// The plugin works in a child process, so that one that crashes gives an error like
-/// any other.
-#[derive(ClapArgs, Debug)]
-#[command(after_help = RUN_HELP)]
-pub struct RunArgs {
-    /// The program: StableHLO, as text or as bytecode
-    #[arg(value_name = "FILE")]
-    pub program: PathBuf,
-
-    /// An input as a .npy file, once for each input, in order; NAME=X.npy gives
-    /// the input of that name
-    #[arg(long = "input", short = 'i', value_name = "[NAME=]X.npy")]
-    pub inputs: Vec<String>,
-
-    /// Write out_0.npy, out_1.npy, ... and outputs.json into this folder, which
-    /// is made if need be, instead of printing the outputs
-    #[arg(long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub load: LoadArgs,
 }
 
 /// Load a plugin and say what it offers: platform, devices, versions, options
@@ -94,23 +71,6 @@ pub struct InfoArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub timeout: u64,
-}
-
-/// Which plugin to load, and how.
-#[derive(ClapArgs, Debug)]
-pub struct LoadArgs {
-    /// The platform to run on: cpu, cuda, rocm, tpu, gpu (cuda or rocm), or
-    /// another that a plugin declares
-    #[arg(long, value_name = "NAME")]
-    pub platform: Option<String>,
-
-    /// Load this plugin library instead of searching for one
-    #[arg(long, value_name = "PATH")]
-    pub plugin: Option<PathBuf>,
-
-    /// An option for the plugin, such as -o cpu_device_count=2; repeat for more
-    #[arg(short = 'o', value_name = "KEY=VALUE", value_parser = key_value)]
-    pub options: Vec<String>,
 }
 
 /// List the plugins on this machine; reads their files and loads none of them
@@ -210,13 +170,6 @@ pub struct InstallArgs {
     /// Install again even if an intact plugin is there
     #[arg(long)]
     pub force: bool,
-}
-
-fn key_value(text: &str) -> Result<String, String> {
-    match text.split_once('=') {
-        Some((key, _)) if !key.trim().is_empty() => Ok(text.to_owned()),
-        _ => Err("an option is written key=value".to_owned()),
-    }
 }
 
 fn described(platform: &str) -> Result<String, String> {
