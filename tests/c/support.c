@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,77 @@ void *fixture(const char *name, size_t *size)
     fclose(file);
     CHECK_INT(*size, length);
     return data;
+}
+
+cyxla_program *fixture_program(const char *name)
+{
+    size_t size = 0;
+    cyxla_program *program = NULL;
+    void *data = fixture(name, &size);
+
+    if (data && !CHECK_OK(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_DETECT, NULL, &program)))
+        printf("that was %s\n", name);
+    free(data);
+    return program;
+}
+
+cyxla_executable *fixture_compiled(const char *name)
+{
+    cyxla_executable *executable = NULL;
+    cyxla_program *program = fixture_program(name);
+
+    if (program && !CHECK_OK(cyxla_compile_program(program, NULL, &executable)))
+        printf("that was %s\n", name);
+    cyxla_program_free(program);
+    return executable;
+}
+
+typedef const int64_t *dims_of(const cyxla_executable *executable, size_t index, size_t *rank);
+
+static bool same_dims(dims_of *dims, const cyxla_executable *one, const cyxla_executable *other, size_t index)
+{
+    size_t rank = 0;
+    size_t other_rank = 0;
+    const int64_t *mine = dims(one, index, &rank);
+    const int64_t *theirs = dims(other, index, &other_rank);
+
+    return CHECK_INT(rank, other_rank) && (rank == 0 || CHECK_BYTES(mine, theirs, rank * sizeof *mine));
+}
+
+static bool same_input(const cyxla_executable *one, const cyxla_executable *other, size_t i)
+{
+    return CHECK_STR(cyxla_executable_input_name(one, i), cyxla_executable_input_name(other, i)) &&
+           CHECK_INT(cyxla_executable_input_dtype(one, i), cyxla_executable_input_dtype(other, i)) &&
+           CHECK_INT(cyxla_executable_input_size(one, i), cyxla_executable_input_size(other, i)) &&
+           CHECK_INT(cyxla_executable_input_is_donated(one, i), cyxla_executable_input_is_donated(other, i)) &&
+           same_dims(cyxla_executable_input_dims, one, other, i);
+}
+
+static bool same_output(const cyxla_executable *one, const cyxla_executable *other, size_t i)
+{
+    return CHECK_STR(cyxla_executable_output_name(one, i), cyxla_executable_output_name(other, i)) &&
+           CHECK_INT(cyxla_executable_output_dtype(one, i), cyxla_executable_output_dtype(other, i)) &&
+           CHECK_INT(cyxla_executable_output_size(one, i), cyxla_executable_output_size(other, i)) &&
+           same_dims(cyxla_executable_output_dims, one, other, i);
+}
+
+bool same_executables(const cyxla_executable *one, const cyxla_executable *other)
+{
+    size_t inputs = cyxla_executable_input_count(one);
+    size_t outputs = cyxla_executable_output_count(one);
+    bool same = CHECK_STR(cyxla_executable_name(one), cyxla_executable_name(other)) &&
+                CHECK_STR(cyxla_executable_fingerprint(one), cyxla_executable_fingerprint(other)) &&
+                CHECK_STR(cyxla_executable_memory_json(one), cyxla_executable_memory_json(other)) &&
+                CHECK_INT(cyxla_executable_device_count(one), cyxla_executable_device_count(other)) &&
+                CHECK_INT(cyxla_executable_generated_code_size(one), cyxla_executable_generated_code_size(other)) &&
+                CHECK_INT(inputs, cyxla_executable_input_count(other)) &&
+                CHECK_INT(outputs, cyxla_executable_output_count(other));
+
+    for (size_t i = 0; same && i < inputs; i++)
+        same = same_input(one, other, i);
+    for (size_t i = 0; same && i < outputs; i++)
+        same = same_output(one, other, i);
+    return same;
 }
 
 char *temporary(const char *name)

@@ -43,6 +43,13 @@ bool alive_and_compiles(void);
 
 /* A file of tests/fixtures, to be freed; NULL and a failed check if unreadable. */
 void *fixture(const char *name, size_t *size);
+/* Reads the program in a file of tests/fixtures; NULL and a failed check if it is none. */
+cyxla_program *fixture_program(const char *name);
+/* The same, compiled. */
+cyxla_executable *fixture_compiled(const char *name);
+
+/* Whether two executables tell the same of themselves. */
+bool same_executables(const cyxla_executable *one, const cyxla_executable *other);
 
 /* A path below the folder for temporary files of this run of the test; the same
  * name gives the same path. The text is to be freed. */

@@ -1,5 +1,6 @@
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,19 +91,391 @@ static void empty_programs_are_refused(void)
     CHECK(program == NULL);
 }
 
-static void formats_that_are_not_read_yet_say_so(void)
+static void strangers_are_no_formats(void)
 {
     static const cyxla_format strangers[] = {-1, 4, 99, INT_MAX, INT_MIN};
     cyxla_program *program = NULL;
 
-    CHECK_FAILS(from_text("module {}", CYXLA_FORMAT_JAX_EXPORT, NULL, &program), CYXLA_CODE_UNIMPLEMENTED,
-                "jax.export");
-    CHECK_FAILS(from_text("module {}", CYXLA_FORMAT_HLO, NULL, &program), CYXLA_CODE_UNIMPLEMENTED, "HLO");
-    CHECK_FAILS(from_text("HloModule m\n", CYXLA_FORMAT_DETECT, NULL, &program), CYXLA_CODE_INVALID_ARGUMENT,
-                "HLO text");
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
         CHECK_BLAMES(cyxla_program_from_bytes("module {}", 9, strangers[i], NULL, &program), "format");
     CHECK(program == NULL);
+}
+
+static void a_wrong_format_is_told_what_it_is(void)
+{
+    size_t size = 0;
+    size_t code_size = 0;
+    cyxla_program *program = NULL;
+    void *export = fixture("exports/one.jaxexport", &size);
+    void *code = fixture("names.mlirbc", &code_size);
+
+    CHECK_FAILS(cyxla_program_from_bytes(export, size, CYXLA_FORMAT_STABLEHLO, NULL, &program),
+                CYXLA_CODE_INVALID_ARGUMENT, "not StableHLO", "a jax.export file", "CYXLA_FORMAT_DETECT");
+    CHECK_FAILS(cyxla_program_from_bytes(export, size, CYXLA_FORMAT_HLO, NULL, &program), CYXLA_CODE_INVALID_ARGUMENT,
+                "not an HLO proto", "a jax.export file");
+    CHECK_FAILS(cyxla_program_from_bytes(code, code_size, CYXLA_FORMAT_JAX_EXPORT, NULL, &program),
+                CYXLA_CODE_INVALID_ARGUMENT, "not a jax.export file", "MLIR bytecode");
+    CHECK_FAILS(cyxla_program_from_bytes(code, code_size, CYXLA_FORMAT_HLO, NULL, &program),
+                CYXLA_CODE_INVALID_ARGUMENT, "not an HLO proto", "MLIR bytecode");
+    CHECK_FAILS(from_text("module {}", CYXLA_FORMAT_JAX_EXPORT, NULL, &program), CYXLA_CODE_INVALID_ARGUMENT,
+                "not a jax.export file", "StableHLO text");
+    CHECK_FAILS(from_text("module {}", CYXLA_FORMAT_HLO, NULL, &program), CYXLA_CODE_INVALID_ARGUMENT,
+                "not an HLO proto", "StableHLO text");
+    CHECK_BLAMES(cyxla_program_from_bytes(export, size, CYXLA_FORMAT_HLO, NULL, &program), "format");
+    CHECK(program == NULL);
+    free(export);
+    free(code);
+}
+
+/* What is no program, and is known well enough to say what to do with it. */
+static void other_files_are_recognized(void)
+{
+    cyxla_program *program = NULL;
+
+    CHECK_FAILS(from_text("HloModule m\n", CYXLA_FORMAT_DETECT, NULL, &program), CYXLA_CODE_INVALID_ARGUMENT,
+                "HLO text", "StableHLO");
+    CHECK_FAILS(cyxla_program_from_bytes("\x89" "CYX\r\n\x1a\n and the rest", 21, 0, NULL, &program),
+                CYXLA_CODE_FAILED_PRECONDITION, "saved executable", "cyxla_executable_from_bytes");
+    CHECK_FAILS(cyxla_program_from_bytes("\x80\x05\x95 jax UnloadedMeshExecutable", 30, 0, NULL, &program),
+                CYXLA_CODE_INVALID_ARGUMENT, "serialize_executable", "jax.export");
+    CHECK_FAILS(cyxla_program_from_bytes("\x28\xb5\x2f\xfd\x60", 5, 0, NULL, &program), CYXLA_CODE_INVALID_ARGUMENT,
+                "zstd", "jax.export");
+    CHECK_FAILS(cyxla_program_from_bytes("\x7f" "ELF\2\1\1", 7, 0, NULL, &program), CYXLA_CODE_INVALID_ARGUMENT,
+                "not recognized", "jax.export");
+    CHECK(program == NULL);
+}
+
+static void the_content_tells_the_format(void)
+{
+    static const char *const lies[] = {"export.txt", "export.mlir", "export"};
+    size_t size = 0;
+    void *export = fixture("exports/one.jaxexport", &size);
+    cyxla_program *program = NULL;
+
+    for (size_t i = 0; i < 3; i++) {
+        char *path = temporary(lies[i]);
+        write_file(path, export, size);
+        CHECK_OK(cyxla_program_from_file(path, CYXLA_FORMAT_DETECT, NULL, &program));
+        CHECK_INT(cyxla_program_format(program), CYXLA_FORMAT_JAX_EXPORT);
+        cyxla_program_free(program);
+        CHECK_OK(cyxla_program_from_file(path, CYXLA_FORMAT_JAX_EXPORT, "cpu", &program));
+        cyxla_program_free(program);
+        free(path);
+    }
+    char *text = temporary("text.jaxexport");
+    write_file(text, DOUBLE_F32_4, strlen(DOUBLE_F32_4));
+    CHECK_OK(cyxla_program_from_file(text, CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_INT(cyxla_program_format(program), CYXLA_FORMAT_STABLEHLO);
+    cyxla_program_free(program);
+    free(text);
+    free(export);
+}
+
+static void an_export_tells_of_itself(void)
+{
+    cyxla_program *program = fixture_program("exports/trees.jaxexport");
+
+    CHECK_INT(cyxla_program_format(program), CYXLA_FORMAT_JAX_EXPORT);
+    CHECK_STR(cyxla_program_name(program), "trees");
+    CHECK_INT(cyxla_program_platform_count(program), 1);
+    CHECK_STR(cyxla_program_platform(program, 0), "cpu");
+    CHECK_STR(cyxla_program_platform(program, 1), NULL);
+    CHECK_INT(cyxla_program_custom_call_count(program), 0);
+    CHECK_STR(cyxla_program_custom_call(program, 0), NULL);
+    const char *json = cyxla_program_json(program);
+    CHECK_HAS(json, "\"format\":\"jax_export\"");
+    CHECK_HAS(json, "\"name\":\"trees\"");
+    CHECK_HAS(json, "\"platforms\":[\"cpu\"]");
+    CHECK_HAS(json, "\"kept_inputs\":[1,2,3,4,6,8]");
+    CHECK_HAS(json, "\"stablehlo\":\"1.15.0\"");
+    CHECK_HAS(json, "CustomNode(fixtures.Point, [*, *])");
+    CHECK_HAS(json, "\"problem\":null");
+    CHECK(cyxla_program_json(program) == json);
+    cyxla_program_free(program);
+}
+
+static void text_and_bytecode_tell_of_themselves(void)
+{
+    cyxla_program *program = fixture_program("names.mlirbc");
+
+    CHECK_STR(cyxla_program_name(program), "jit_dense");
+    CHECK_HAS(cyxla_program_json(program), "\"written_by\":\"StableHLO_v1.15.0\"");
+    CHECK_HAS(cyxla_program_json(program), "\"jax_export\":null");
+    cyxla_program_free(program);
+    program = NULL;
+    CHECK_OK(from_text(DOUBLE_F32_4, CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_STR(cyxla_program_name(program), "double_f32");
+    CHECK_HAS(cyxla_program_json(program), "\"encoding\":\"StableHLO text\"");
+    cyxla_program_free(program);
+    program = NULL;
+    CHECK_OK(from_text("module {}", CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_STR(cyxla_program_name(program), NULL);
+    cyxla_program_free(program);
+}
+
+static void custom_calls_are_listed_once_and_sorted(void)
+{
+    static const char text[] =
+        "module { func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %0 = stablehlo.custom_call @zeta(%a) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  %1 = stablehlo.custom_call @alpha(%0) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  %2 = stablehlo.custom_call @zeta(%1) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  return %2 : tensor<4xf32> } }\n";
+    cyxla_program *program = NULL;
+
+    CHECK_OK(from_text(text, CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_INT(cyxla_program_custom_call_count(program), 2);
+    CHECK_STR(cyxla_program_custom_call(program, 0), "alpha");
+    CHECK_STR(cyxla_program_custom_call(program, 1), "zeta");
+    CHECK_STR(cyxla_program_custom_call(program, 2), NULL);
+    CHECK_STR(cyxla_program_custom_call(program, SIZE_MAX), NULL);
+    CHECK_HAS(cyxla_program_json(program), "\"custom_calls\":[\"alpha\",\"zeta\"]");
+    cyxla_program_free(program);
+    program = fixture_program("exports/memory.jaxexport");
+    CHECK_INT(cyxla_program_custom_call_count(program), 1);
+    CHECK_STR(cyxla_program_custom_call(program, 0), "annotate_device_placement");
+    cyxla_program_free(program);
+}
+
+static void a_platform_is_chosen_among_those_of_an_export(void)
+{
+    size_t size = 0;
+    cyxla_program *program = NULL;
+    void *data = fixture("exports/platforms_x32.jaxexport", &size);
+
+    CHECK_OK(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_INT(cyxla_program_platform_count(program), 3);
+    CHECK_STR(cyxla_program_platform(program, 0), "tpu");
+    CHECK_STR(cyxla_program_platform(program, 1), "cpu");
+    CHECK_STR(cyxla_program_platform(program, 2), "cuda");
+    CHECK_STR(cyxla_program_platform(program, 3), NULL);
+    cyxla_program_free(program);
+    CHECK_OK(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_DETECT, "cpu", &program));
+    CHECK_INT(cyxla_program_platform_count(program), 1);
+    CHECK_STR(cyxla_program_platform(program, 0), "cpu");
+    cyxla_program_free(program);
+    CHECK_OK(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_DETECT, "gpu", &program));
+    CHECK_INT(cyxla_program_platform_count(program), 1);
+    CHECK_STR(cyxla_program_platform(program, 0), "cuda");
+    cyxla_program_free(program);
+    program = NULL;
+    CHECK_FAILS(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_DETECT, "rocm", &program),
+                CYXLA_CODE_INVALID_ARGUMENT, "tpu, cpu, cuda", "not for rocm");
+    CHECK_BLAMES(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_DETECT, "rocm", &program), "platform");
+    CHECK(program == NULL);
+    free(data);
+}
+
+static void an_export_for_another_platform_is_not_compiled(void)
+{
+    size_t size = 0;
+    cyxla_program *program = NULL;
+    cyxla_executable *executable = NULL;
+    void *data = fixture("exports/platforms_x64.jaxexport", &size);
+
+    CHECK(alive());
+    CHECK_OK(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_DETECT, "tpu", &program));
+    CHECK_FAILS(cyxla_compile_program(program, NULL, &executable), CYXLA_CODE_FAILED_PRECONDITION, "for tpu", "for cpu",
+                "check_platform");
+    CHECK(executable == NULL);
+    cyxla_program_free(program);
+    free(data);
+    CHECK(alive_and_compiles());
+}
+
+/* --- programs that can be read and cannot be run --- */
+
+static cyxla_error *load(const char *name)
+{
+    size_t size = 0;
+    cyxla_program *program = NULL;
+    void *data = fixture(name, &size);
+    cyxla_error *error = cyxla_program_from_bytes(data, size, CYXLA_FORMAT_DETECT, NULL, &program);
+
+    CHECK(program == NULL);
+    cyxla_program_free(program);
+    free(data);
+    return error;
+}
+
+static void what_cannot_run_is_refused_with_advice(void)
+{
+    static const char callback[] =
+        "module { func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%a) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  return %0 : tensor<4xf32> } }\n";
+    cyxla_program *program = NULL;
+
+    CHECK_FAILS(load("exports/symbolic.jaxexport"), CYXLA_CODE_UNIMPLEMENTED, "input 0", "args[0]", "f32[b,4]",
+                "with numbers in its shapes");
+    CHECK_FAILS(load("exports/effects.jaxexport"), CYXLA_CODE_UNIMPLEMENTED, "token", "fixtures.FirstEffect",
+                "unordered");
+    CHECK_FAILS(from_text(callback, CYXLA_FORMAT_DETECT, NULL, &program), CYXLA_CODE_UNIMPLEMENTED,
+                "calls back into Python", "xla_ffi_python_cpu_callback", "pure_callback");
+    CHECK(program == NULL);
+}
+
+/* Changes a number in an export's outermost table; the schema numbers its fields. */
+static bool set_field(unsigned char *data, size_t size, size_t field, uint16_t value)
+{
+    uint32_t table = 0;
+    int32_t back = 0;
+    uint16_t offset = 0;
+
+    memcpy(&table, data, sizeof table);
+    memcpy(&back, data + table, sizeof back);
+    const unsigned char *fields = data + ((int64_t)table - back);
+    memcpy(&offset, fields + 4 + 2 * field, sizeof offset);
+    if (!CHECK(offset != 0 && table + offset + sizeof value <= size))
+        return false;
+    memcpy(data + table + offset, &value, sizeof value);
+    return true;
+}
+
+static void other_calling_conventions_are_refused(void)
+{
+    enum { CALLING_CONVENTION_VERSION = 14 };
+    static const uint16_t newer[] = {11, 12, 65535};
+    static const uint16_t older[] = {1, 6, 8};
+    size_t size = 0;
+    cyxla_program *program = NULL;
+    unsigned char *data = fixture("exports/one.jaxexport", &size);
+
+    for (size_t i = 0; i < 3 && set_field(data, size, CALLING_CONVENTION_VERSION, newer[i]); i++) {
+        CHECK_FAILS(cyxla_program_from_bytes(data, size, 0, NULL, &program), CYXLA_CODE_UNIMPLEMENTED,
+                    "calling convention", "9 to 10", "newer libcyxla");
+    }
+    for (size_t i = 0; i < 3 && set_field(data, size, CALLING_CONVENTION_VERSION, older[i]); i++) {
+        CHECK_FAILS(cyxla_program_from_bytes(data, size, 0, NULL, &program), CYXLA_CODE_UNIMPLEMENTED,
+                    "calling convention", "JAX 0.4.30 or newer");
+    }
+    CHECK(program == NULL);
+    if (set_field(data, size, CALLING_CONVENTION_VERSION, 9))
+        CHECK_OK(cyxla_program_from_bytes(data, size, 0, NULL, &program));
+    cyxla_program_free(program);
+    free(data);
+}
+
+/* --- exports that are damaged --- */
+
+/* Reads them from memory of exactly their size; they may be taken or refused. */
+static bool survives(const unsigned char *data, size_t size)
+{
+    unsigned char *exact = malloc(size ? size : 1);
+    cyxla_program *program = NULL;
+    cyxla_program *gradients = NULL;
+
+    if (!exact)
+        abort();
+    memcpy(exact, data, size);
+    cyxla_error *error = cyxla_program_from_bytes(exact, size, CYXLA_FORMAT_DETECT, NULL, &program);
+    free(exact);
+    bool taken = CHECK((error == NULL) == (program != NULL)) && !error;
+    if (taken) {
+        CHECK(cyxla_program_json(program) != NULL);
+        cyxla_error_free(cyxla_program_vjp(program, &gradients));
+    }
+    cyxla_program_free(gradients);
+    cyxla_program_free(program);
+    cyxla_error_free(error);
+    return taken;
+}
+
+static void a_cut_export_is_refused(void)
+{
+    size_t size = 0;
+    unsigned char *data = fixture("exports/vjp1.jaxexport", &size);
+
+    /* The last four bytes are the end of a text, and nobody reads them. */
+    for (size_t cut = 0; data && cut < size - 4; cut += on_fake_plugin() ? 37 : 1) {
+        if (!CHECK(!survives(data, cut)))
+            printf("that was cut to %zu bytes\n", cut);
+    }
+    free(data);
+}
+
+static void a_damaged_export_does_no_harm(void)
+{
+    static const char *const names[] = {"exports/trees.jaxexport", "exports/vjp2.jaxexport",
+                                        "exports/sharding4.jaxexport", "exports/newest.jaxexport"};
+    unsigned state = 7;
+
+    for (size_t i = 0; i < 4; i++) {
+        size_t size = 0;
+        unsigned char *data = fixture(names[i], &size);
+        for (int round = 0; data && round < (on_fake_plugin() ? 100 : 1000); round++) {
+            state = state * 1103515245U + 12345U;
+            size_t at = (state >> 8) % size;
+            unsigned char was = data[at];
+            data[at] = round % 3 ? (unsigned char)(was ^ (1U << (state >> 28) % 8)) : 0xff;
+            survives(data, size);
+            data[at] = was;
+        }
+        CHECK(!data || survives(data, size));
+        free(data);
+    }
+}
+
+/* --- gradients --- */
+
+static void an_export_may_hold_its_gradients(void)
+{
+    cyxla_program *cube = fixture_program("exports/vjp1.jaxexport");
+    cyxla_program *gradients = NULL;
+    cyxla_program *none = NULL;
+
+    CHECK_OK(cyxla_program_vjp(cube, &gradients));
+    /* They are a program of their own. */
+    cyxla_program_free(cube);
+    CHECK_INT(cyxla_program_format(gradients), CYXLA_FORMAT_JAX_EXPORT);
+    CHECK_INT(cyxla_program_platform_count(gradients), 1);
+    CHECK_STR(cyxla_program_platform(gradients, 0), "cpu");
+    /* The inputs of `cube` and a cotangent of its output; a cotangent of each input,
+     * of which that of an integer holds nothing. */
+    CHECK_INT(cyxla_program_input_count(gradients), 3);
+    CHECK_INT(cyxla_program_input_dtype(gradients, 1), CYXLA_DTYPE_S32);
+    CHECK_INT(cyxla_program_input_dtype(gradients, 2), CYXLA_DTYPE_F32);
+    CHECK_INT(cyxla_program_output_count(gradients), 2);
+    CHECK_INT(cyxla_program_output_dtype(gradients, 0), CYXLA_DTYPE_F32);
+    CHECK_INT(cyxla_program_output_dtype(gradients, 1), CYXLA_DTYPE_PRED);
+    CHECK_FAILS(cyxla_program_vjp(gradients, &none), CYXLA_CODE_NOT_FOUND, "no VJP", "vjp_order=1");
+    cyxla_program_free(gradients);
+    CHECK(none == NULL);
+}
+
+static void gradients_of_gradients_are_found(void)
+{
+    cyxla_program *cube = fixture_program("exports/vjp2.jaxexport");
+    cyxla_program *first = NULL;
+    cyxla_program *second = NULL;
+    cyxla_program *none = NULL;
+
+    CHECK_OK(cyxla_program_vjp(cube, &first));
+    CHECK_OK(cyxla_program_vjp(first, &second));
+    CHECK_INT(cyxla_program_input_count(first), 3);
+    CHECK_INT(cyxla_program_output_count(first), 2);
+    CHECK_INT(cyxla_program_input_count(second), 5);
+    CHECK_INT(cyxla_program_output_count(second), 3);
+    CHECK_FAILS(cyxla_program_vjp(second, &none), CYXLA_CODE_NOT_FOUND, "no VJP");
+    cyxla_program_free(cube);
+    cyxla_program_free(first);
+    cyxla_program_free(second);
+}
+
+static void programs_without_gradients_say_so(void)
+{
+    cyxla_program *export = fixture_program("exports/one.jaxexport");
+    cyxla_program *text = NULL;
+    cyxla_program *none = NULL;
+
+    CHECK_OK(from_text(DOUBLE_F32_4, CYXLA_FORMAT_DETECT, NULL, &text));
+    CHECK_FAILS(cyxla_program_vjp(export, &none), CYXLA_CODE_NOT_FOUND, "no VJP", "vjp_order=1");
+    CHECK_FAILS(cyxla_program_vjp(text, &none), CYXLA_CODE_NOT_FOUND, "jax.export");
+    CHECK_BLAMES(cyxla_program_vjp(NULL, &none), "program");
+    CHECK_BLAMES(cyxla_program_vjp(export, NULL), "out");
+    CHECK(none == NULL);
+    cyxla_program_free(export);
+    cyxla_program_free(text);
 }
 
 static void files_are_read(void)
@@ -145,6 +518,10 @@ static void no_program_reads_as_nothing(void)
     CHECK_INT(cyxla_program_platform_count(NULL), 0);
     CHECK_STR(cyxla_program_platform(NULL, 0), NULL);
     CHECK_INT(cyxla_program_format(NULL), CYXLA_FORMAT_DETECT);
+    CHECK_STR(cyxla_program_name(NULL), NULL);
+    CHECK_STR(cyxla_program_json(NULL), NULL);
+    CHECK_INT(cyxla_program_custom_call_count(NULL), 0);
+    CHECK_STR(cyxla_program_custom_call(NULL, 0), NULL);
     cyxla_program_free(NULL);
 }
 
@@ -156,7 +533,22 @@ int main(int argc, char **argv)
     RUN(a_platform_is_recorded_when_the_caller_says_it);
     RUN(a_program_for_another_platform_is_not_compiled);
     RUN(empty_programs_are_refused);
-    RUN(formats_that_are_not_read_yet_say_so);
+    RUN(strangers_are_no_formats);
+    RUN(a_wrong_format_is_told_what_it_is);
+    RUN(other_files_are_recognized);
+    RUN(the_content_tells_the_format);
+    RUN(an_export_tells_of_itself);
+    RUN(text_and_bytecode_tell_of_themselves);
+    RUN(custom_calls_are_listed_once_and_sorted);
+    RUN(a_platform_is_chosen_among_those_of_an_export);
+    RUN(an_export_for_another_platform_is_not_compiled);
+    RUN(what_cannot_run_is_refused_with_advice);
+    RUN(other_calling_conventions_are_refused);
+    RUN(a_cut_export_is_refused);
+    RUN(a_damaged_export_does_no_harm);
+    RUN(an_export_may_hold_its_gradients);
+    RUN(gradients_of_gradients_are_found);
+    RUN(programs_without_gradients_say_so);
     RUN(files_are_read);
     RUN(files_that_cannot_be_read_are_named);
     RUN(no_program_reads_as_nothing);
