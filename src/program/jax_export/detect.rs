@@ -21,7 +21,9 @@ pub fn looks_like_one(bytes: &[u8]) -> bool {
 fn is_one(root: Table<'_>, bytes: &[u8]) -> Result<bool> {
     // Whether a field is there and leads to something good, or past a cut.
     let leads_to = |field: Field, is_good: &dyn Fn(usize) -> bool| {
-        Ok(root.target(field)?.is_some_and(|target| target + 8 > bytes.len() || is_good(target)))
+        Ok(root
+            .target(field)?
+            .is_some_and(|target| target.saturating_add(8) > bytes.len() || is_good(target)))
     };
     let length = |at: usize| bytes[at..].first_chunk().map_or(0, |length| u32::from_le_bytes(*length));
     let is_short = |at: usize| length(at) < 1 << 16;

@@ -7,6 +7,9 @@ pub struct Repr<'a>(pub &'a str);
 
 impl fmt::Display for Repr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'\'' && byte != b'\\') {
+            return write!(f, "'{}'", self.0); // nearly always
+        }
         let quote = if self.0.contains('\'') && !self.0.contains('"') { '"' } else { '\'' };
         f.write_char(quote)?;
         for c in self.0.chars() {
