@@ -20,6 +20,7 @@ use prost::Message;
 use super::identity::{Hash, Surroundings};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::memory;
 use crate::program::saved_magic::SAVED_MAGIC;
 use crate::program::{Parameter, Signature};
 
@@ -64,7 +65,7 @@ pub struct Saved<'a> {
 #[derive(Clone, Debug)]
 enum Bytes<'a> {
     Borrowed(&'a [u8]),
-    /// All bytes of the saved executable, and where the plugin's begin.
+    /// Bytes among which the plugin's are the last, and where they begin.
     Owned(Vec<u8>, usize),
 }
 
@@ -98,6 +99,20 @@ impl<'a> Saved<'a> {
             Bytes::Borrowed(bytes) => bytes,
             Bytes::Owned(bytes, start) => &bytes[*start..],
         }
+    }
+
+    /// The same with bytes of its own. Plugins cannot serialize again what they have
+    /// loaded: they give bytes that do not load. So whoever loads this keeps it.
+    pub fn into_owned(self) -> Result<Saved<'static>> {
+        let (bytes, start) = match self.bytes {
+            Bytes::Owned(bytes, start) => (bytes, start),
+            Bytes::Borrowed(borrowed) => {
+                let mut bytes = memory::room(borrowed.len())?;
+                bytes.extend_from_slice(borrowed);
+                (bytes, 0)
+            }
+        };
+        Ok(Saved { facts: self.facts, bytes: Bytes::Owned(bytes, start) })
     }
 
     /// The bytes to keep, which [`Saved::decode`] reads.

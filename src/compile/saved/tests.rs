@@ -28,6 +28,7 @@ fn what_is_saved_comes_back() {
             assert_eq!(read.facts, saved.facts);
             assert_eq!(read.executable(), executable);
             assert_eq!(read.encode().unwrap(), bytes);
+            assert_eq!(read.into_owned().unwrap().encode().unwrap(), bytes);
         }
     }
     let empty = Saved::new(facts(), &[]).encode().unwrap();
