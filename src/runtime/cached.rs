@@ -61,7 +61,7 @@ impl Place {
     /// The executable in the cache, loaded; `None` if there is none that loads.
     pub fn get(&self, runtime: &'static Runtime) -> Option<Executable> {
         let saved = self.cache.get(&self.key)?;
-        match load(runtime, &saved, true) {
+        match load(runtime, saved, true) {
             Ok(executable) => Some(executable),
             Err(_) => {
                 self.cache.remove(&self.key);

@@ -107,6 +107,7 @@ fn describe(
         name,
         options: options.to_text(),
         from_cache: false,
+        saved: None,
         layouts: OnceLock::new(),
     })))
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::Runtime;
 use super::arguments::Arguments;
+use crate::compile::saved::Saved;
 use crate::error::{Code, Error, Origin, Result};
 use crate::pjrt::{Buffer, Device, Layout, LoadedExecutable, Results};
 use crate::program::{Signature, TensorSpec};
@@ -29,6 +30,8 @@ pub(super) struct Inner {
     /// The compile options, as text.
     pub options: String,
     pub from_cache: bool,
+    /// What it was loaded from, if it was: plugins cannot save what they have loaded.
+    pub saved: Option<Saved<'static>>,
     /// The orders in which results come, known once there were some.
     pub layouts: OnceLock<Vec<Layout>>,
 }

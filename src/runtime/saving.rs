@@ -17,6 +17,9 @@ use crate::thread;
 impl Executable {
     /// The executable in a form that [`Executable::from_bytes`] loads.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        if let Some(saved) = &self.0.saved {
+            return saved.encode();
+        }
         let made_in = self.0.runtime.surroundings(|path, stat| PluginFile::of(path, stat, &[]))?;
         let serialized = thread::with_stack(|| self.0.loaded.executable()?.serialize())?;
         Saved::new(facts(self, made_in), &serialized).encode()
@@ -34,7 +37,7 @@ impl Executable {
         let known = std::slice::from_ref(&saved.facts.made_in.plugin);
         let here = runtime.surroundings(|path, stat| PluginFile::of(path, stat, known))?;
         saved.check_fits(here)?;
-        load(runtime, &saved, false)
+        load(runtime, saved, false)
     }
 }
 
@@ -57,8 +60,10 @@ pub(super) fn facts(executable: &Executable, made_in: &Surroundings) -> Facts {
 }
 
 /// Loads a saved executable that fits.
-pub(super) fn load(runtime: &'static Runtime, saved: &Saved<'_>, from_cache: bool) -> Result<Executable> {
-    let facts = &saved.facts;
+pub(super) fn load(runtime: &'static Runtime, saved: Saved<'_>, from_cache: bool) -> Result<Executable> {
+    let mut saved = saved.into_owned()?;
+    saved.facts.cache_key = None;
+    let facts = saved.facts.clone();
     let loaded = thread::with_stack(|| runtime.client.load(saved.executable()))
         .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
     let gives = loaded.executable()?.output_shapes()?;
@@ -75,14 +80,15 @@ pub(super) fn load(runtime: &'static Runtime, saved: &Saved<'_>, from_cache: boo
     Ok(Executable(Arc::new(Inner {
         runtime,
         loaded,
-        signature: facts.signature.clone(),
+        signature: facts.signature,
         arguments,
-        devices: facts.devices.clone(),
+        devices: facts.devices,
         replica_count: facts.replica_count,
         partition_count: facts.partition_count,
-        name: facts.name.clone(),
-        options: facts.options.clone(),
+        name: facts.name,
+        options: facts.options,
         from_cache,
+        saved: Some(saved),
         layouts: OnceLock::new(),
     })))
 }
