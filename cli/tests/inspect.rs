@@ -12,11 +12,9 @@ use std::time::{Duration, Instant};
 use rustix::fs::inotify;
 use rustix::pty;
 use serde_json::{Value, json};
-use support::{cyxla, error_json, failure_text, fake_plugin, file, npy, stderr, stdout, success_json};
-
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(name)
-}
+use support::{
+    cyxla, error_json, failure_text, fake_plugin, file, fixture, npy, stderr, stdout, success_json,
+};
 
 /// The command where nothing is installed and no variable is set.
 fn nowhere() -> Command {

@@ -3,11 +3,11 @@
 mod support;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use support::{
-    cyxla, error_json, f32s, failure_text, fake_plugin, file, npy, plugin, required, stderr, stdout,
+    cyxla, error_json, f32s, failure_text, fake_plugin, file, npy, plugin, stderr, stdout, wrapped,
 };
 
 const COPY: &str = "module @copy {
@@ -23,25 +23,6 @@ fn assert_told(start: impl Fn() -> Command, words: &str, path: &Path) {
     let error = error_json(&start().arg("--json").output().unwrap());
     assert_eq!((&error["code"], &error["message"]), (&"ABORTED".into(), &words.into()));
     assert_eq!(error["details"]["plugin.path"], path.to_str().unwrap());
-}
-
-/// The fake plugin with another function in one place of its table.
-fn wrapped(folder: &Path, slot: &str, body: &str) -> PathBuf {
-    let text = format!(
-        "#include <dlfcn.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"{}\"\n\
-         static PJRT_Error *replaced({slot}_Args *args) {{ (void)args; {body} }}\n\
-         const PJRT_Api *GetPjrtApi(void) {{\n\
-         const PJRT_Api *(*get)(void) = dlsym(dlopen(\"{}\", RTLD_NOW), \"GetPjrtApi\");\n\
-         const PJRT_Api *api = get(); PJRT_Api *copy = malloc(api->struct_size);\n\
-         memcpy(copy, api, api->struct_size); copy->{slot} = replaced; return copy; }}\n",
-        required("CYXLA_TEST_HEADER").display(),
-        fake_plugin().display()
-    );
-    let source = file(folder, "plugin.c", text);
-    let library = folder.join("plugin.so");
-    let status = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status();
-    assert!(status.expect("a C compiler, which `cargo xtask test` asks for").success());
-    library
 }
 
 #[test]

@@ -27,9 +27,15 @@ pub fn fake_plugin() -> PathBuf {
 /// The command, with nothing of the caller's environment that steers it.
 pub fn cyxla() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cyxla"));
-    for name in
-        ["CYXLA_PLUGIN", "CYXLA_PLATFORM", "CYXLA_OPTIONS", "CYXLA_PYTHON", "CYXLA_FAKE_PLUGIN", "XLA_FLAGS"]
-    {
+    for name in [
+        "CYXLA_PLUGIN",
+        "CYXLA_PLATFORM",
+        "CYXLA_OPTIONS",
+        "CYXLA_PYTHON",
+        "CYXLA_CACHE_DIR",
+        "CYXLA_FAKE_PLUGIN",
+        "XLA_FLAGS",
+    ] {
         command.env_remove(name);
     }
     // No plugin is installed here, whatever the person at the keyboard has.
@@ -109,4 +115,28 @@ pub fn read_npy(path: &Path) -> (String, Vec<u8>) {
 /// The bytes of numbers as they lie in memory.
 pub fn f32s(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+/// The fake plugin with another function in one place of its table.
+pub fn wrapped(folder: &Path, slot: &str, body: &str) -> PathBuf {
+    let text = format!(
+        "#include <dlfcn.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"{}\"\n\
+         static PJRT_Error *replaced({slot}_Args *args) {{ (void)args; {body} }}\n\
+         const PJRT_Api *GetPjrtApi(void) {{\n\
+         const PJRT_Api *(*get)(void) = dlsym(dlopen(\"{}\", RTLD_NOW), \"GetPjrtApi\");\n\
+         const PJRT_Api *api = get(); PJRT_Api *copy = malloc(api->struct_size);\n\
+         memcpy(copy, api, api->struct_size); copy->{slot} = replaced; return copy; }}\n",
+        required("CYXLA_TEST_HEADER").display(),
+        fake_plugin().display()
+    );
+    let source = file(folder, "plugin.c", text);
+    let library = folder.join("plugin.so");
+    let status = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status();
+    assert!(status.expect("a C compiler, which `cargo xtask test` asks for").success());
+    library
+}
+
+/// A file of the library's own tests.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(name)
 }
