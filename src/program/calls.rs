@@ -82,16 +82,19 @@ fn check_graph(nodes: &[Node], calls: &[Vec<usize>]) -> Result<()> {
 /// The names along a cycle. Whatever still has callers is called from one, so that
 /// going from callee to caller never ends.
 fn cycle(nodes: &[Node], calls: &[Vec<usize>], callers: &[usize]) -> String {
-    let caller_of = |callee: usize| {
-        (0..nodes.len()).find(|&node| callers[node] > 0 && calls[node].contains(&callee)).unwrap_or(callee)
-    };
-    let mut path = Vec::new();
-    let mut node = callers.iter().position(|&count| count > 0).unwrap_or(0);
-    while !path.contains(&node) {
-        path.push(node);
-        node = caller_of(node);
+    let mut caller_of: Vec<usize> = (0..nodes.len()).collect();
+    for caller in (0..nodes.len()).rev().filter(|&node| callers[node] > 0) {
+        calls[caller].iter().for_each(|&callee| caller_of[callee] = caller);
     }
-    path.drain(..path.iter().position(|&other| other == node).unwrap_or(0));
+    let mut path = Vec::new();
+    let mut places = HashMap::new();
+    let mut node = callers.iter().position(|&count| count > 0).unwrap_or(0);
+    while !places.contains_key(&node) {
+        places.insert(node, path.len());
+        path.push(node);
+        node = caller_of[node];
+    }
+    path.drain(..places[&node]);
     path.push(node);
     let name = |&node: &usize| nodes[node].names.first().map_or("?", String::as_str);
     let names: Vec<&str> = path.iter().rev().map(name).collect();
@@ -122,6 +125,12 @@ impl Node {
     /// A function. Names are written as `@name`.
     pub fn function(names: Vec<String>, uses: Vec<String>, has_body: bool) -> Node {
         Node { is_function: true, has_body, names, uses, ..Node::default() }
+    }
+
+    /// Adds what another function of the name does.
+    pub fn add(&mut self, uses: impl Iterator<Item = String>, has_body: bool) {
+        self.uses.extend(uses);
+        self.has_body &= has_body;
     }
 
     fn named(&self) -> impl Iterator<Item = (&str, &Node)> {

@@ -2,6 +2,7 @@
 
 use super::cursor::{Cursor, to_index};
 use super::encodings::{Code, attribute};
+use super::fields::Fields;
 use super::tables::{Entry, Family, Tables};
 use super::types::{self, Kind};
 use crate::dtype::DType;
@@ -31,7 +32,8 @@ pub struct Entries<'a> {
     references: Vec<u32>,
 }
 
-const NOTHING: u32 = u32::MAX;
+/// The number of nothing.
+pub const NOTHING: u32 = u32::MAX;
 
 impl<'a> Entries<'a> {
     pub fn read(tables: &Tables<'a>, lists: (Vec<Entry<'a>>, Vec<Entry<'a>>)) -> Option<Entries<'a>> {
@@ -204,7 +206,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Bytes of an element of a type in a constant.
-    fn storage(&self, of: u32) -> Option<u64> {
+    pub fn storage(&self, of: u32) -> Option<u64> {
         match self.types.get(of as usize)?.kind {
             Kind::Integer(bits) | Kind::Float(bits) => Some(u64::from(bits.div_ceil(8))),
             Kind::Complex => {
@@ -220,7 +222,7 @@ impl<'a> Entries<'a> {
 
     /// Whether a constant of a type has as many bytes as that needs, or as one element
     /// needs, which then stands for all.
-    fn fits(&self, of: u32, data: &[u8]) -> bool {
+    pub fn fits(&self, of: u32, data: &[u8]) -> bool {
         let tensor = self.types[of as usize];
         if tensor.kind == Kind::Unknown || tensor.element == NOTHING {
             return true;
@@ -254,158 +256,4 @@ fn code_of<'a>(entry: &Entry<'a>) -> Option<(Code, Cursor<'a>)> {
     }
     let number = cursor.number()?;
     Some((Code::new(entry.family, number), cursor))
-}
-
-/// Reads the fields of attributes and types.
-struct Fields<'a, 'e> {
-    tables: &'e Tables<'a>,
-    entries: &'e Entries<'a>,
-    references: Vec<u32>,
-    type_before: u32,
-    /// Whether what is read is of VHLO, which takes no types of other dialects where it
-    /// looks into them.
-    is_vhlo: bool,
-}
-
-impl<'a, 'e> Fields<'a, 'e> {
-    fn new(tables: &'e Tables<'a>, entries: &'e Entries<'a>) -> Fields<'a, 'e> {
-        Fields { tables, entries, references: Vec::new(), type_before: NOTHING, is_vhlo: false }
-    }
-
-    fn read(&mut self, cursor: &mut Cursor<'a>, code: Code, letters: &str) -> Option<()> {
-        self.is_vhlo = matches!(code, Code::Vhlo(_));
-        for (position, letter) in letters.bytes().enumerate() {
-            match letter {
-                b'A' | b'T' | b'L' | b'N' | b'V' | b'Z' | b'D' => {
-                    let one = if letter == b'N' { letter } else { letter.to_ascii_lowercase() };
-                    for _ in 0..cursor.count()? {
-                        self.field(cursor, one, None)?;
-                    }
-                }
-                b'k' | b'K' => {
-                    let name = if letter == b'k' { b'n' } else { b'x' };
-                    for _ in 0..cursor.count()? {
-                        self.field(cursor, name, None)?;
-                        self.field(cursor, b'a', None)?;
-                    }
-                }
-                b'0'..=b'9' => {}
-                // What depends on a type that is not known ends the checks.
-                b'i' | b'f' | b'b' | b'w' | b'e' if self.is_unknown() => return self.is_of_family(),
-                _ => {
-                    let bound = letters.as_bytes().get(position + 1).filter(|byte| byte.is_ascii_digit());
-                    self.field(cursor, letter, bound.map(|digit| u64::from(digit - b'0')))?;
-                }
-            }
-        }
-        cursor.is_at_end().then_some(())
-    }
-
-    fn is_unknown(&self) -> bool {
-        self.entries.types[self.type_before as usize].kind == Kind::Unknown
-    }
-
-    fn field(&mut self, cursor: &mut Cursor<'a>, letter: u8, most: Option<u64>) -> Option<()> {
-        match letter {
-            b'a' => self.attribute(cursor, |_| true)?,
-            b'l' => self.attribute(cursor, attribute::may_be_location)?,
-            b'n' => self.attribute(cursor, |code| matches!(code, Code::Builtin(2 | 3) | Code::Text))?,
-            b'N' => self.attribute(cursor, |code| matches!(code, attribute::SYMBOL | Code::Text))?,
-            b'x' => self.attribute(cursor, |code| code == attribute::VHLO_STRING)?,
-            b'p' => {
-                let (index, is_there) = cursor.flagged()?;
-                if is_there {
-                    self.references.push(to_index(index, self.entries.codes.len())?);
-                }
-            }
-            b'q' => {
-                if cursor.number()? != 0 {
-                    self.attribute(cursor, |_| true)?;
-                }
-            }
-            b't' => self.type_of(cursor, |_| true)?,
-            b'm' => {
-                self.type_of(cursor, |kind| matches!(kind, Kind::Shaped | Kind::Unknown))?;
-                self.is_of_family()?;
-            }
-            b'c' => {
-                self.type_of(cursor, |kind| !matches!(kind, Kind::Shaped | Kind::Other))?;
-                self.is_of_family()?;
-            }
-            b's' => drop(cursor.index(self.tables.strings.len())?),
-            b'r' => drop(cursor.index(self.tables.resources)?),
-            b'y' => drop(cursor.number().filter(|&flag| flag <= 1)?),
-            b'v' => drop(cursor.number().filter(|&number| most.is_none_or(|most| number <= most))?),
-            b'z' | b'd' => drop(cursor.number()?),
-            b'i' | b'f' => self.scalar(cursor, letter)?,
-            b'b' => {
-                let length = cursor.count()?;
-                let data = cursor.take(length)?;
-                let kind = self.entries.types[self.type_before as usize].kind;
-                if kind != Kind::Shaped || !self.entries.fits(self.type_before, data) {
-                    return None;
-                }
-            }
-            b'w' => {
-                let count = cursor.number()?;
-                let length = cursor.count()?;
-                cursor.take(length)?;
-                let size = self.entries.storage(self.type_before)?;
-                if count.checked_mul(size) != Some(length as u64) {
-                    return None;
-                }
-            }
-            b'e' => {
-                let is_one_for_all = cursor.number()? != 0;
-                let elements = self.entries.types[self.type_before as usize].elements?;
-                let count = if is_one_for_all { 1 } else { cursor.bounded(elements)? };
-                for _ in 0..count {
-                    cursor.index(self.tables.strings.len())?;
-                }
-            }
-            _ => return None,
-        }
-        Some(())
-    }
-
-    fn attribute(&mut self, cursor: &mut Cursor<'a>, fits: fn(Code) -> bool) -> Option<()> {
-        let index = cursor.index(self.entries.codes.len())?;
-        self.references.push(index);
-        fits(self.entries.codes[index as usize]).then_some(())
-    }
-
-    fn type_of(&mut self, cursor: &mut Cursor<'a>, fits: fn(Kind) -> bool) -> Option<()> {
-        let index = cursor.index(self.entries.types.len())?;
-        self.references.push(self.entries.codes.len() as u32 + index);
-        self.type_before = index;
-        fits(self.entries.types[index as usize].kind).then_some(())
-    }
-
-    /// Whether the type before is of VHLO if what refers to it is.
-    fn is_of_family(&self) -> Option<()> {
-        let code = self.entries.types[self.type_before as usize].code;
-        (!self.is_vhlo || matches!(code, Code::Vhlo(_))).then_some(())
-    }
-
-    /// An integer or a float of the type before. Plugins end the process on a type of
-    /// VHLO that is not of the right kind.
-    fn scalar(&self, cursor: &mut Cursor<'a>, letter: u8) -> Option<()> {
-        self.is_of_family()?;
-        let found = self.entries.types[self.type_before as usize];
-        let bits = match (letter, found.kind) {
-            (b'i', Kind::Integer(1..4)) if matches!(found.code, Code::Vhlo(_)) => return None,
-            (b'i', Kind::Integer(bits)) | (b'f', Kind::Float(bits)) => bits,
-            _ => return None,
-        };
-        match bits {
-            0..=8 => drop(cursor.byte()?),
-            9..=64 => drop(cursor.number()?),
-            _ => {
-                for _ in 0..cursor.count()? {
-                    cursor.number()?;
-                }
-            }
-        }
-        Some(())
-    }
 }

@@ -1,6 +1,6 @@
 //! What the operations of a file say about the program.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::cursor::Cursor;
 use super::entries::Entries;
@@ -61,6 +61,8 @@ struct Found {
     name: Option<u32>,
     has_body: bool,
     is_main: bool,
+    /// Whether it is what JAX makes the function to run of, with the names of arguments.
+    is_inner: bool,
     function_type: Option<u32>,
     input_facts: Option<u32>,
     output_facts: Option<u32>,
@@ -78,12 +80,12 @@ pub struct Facts<'a> {
     functions: Vec<Found>,
     /// What is left of the types that the current function takes.
     inputs: Option<Cursor<'a>>,
-    /// The locations of the arguments of the function to run.
-    locations: Vec<Option<u32>>,
+    /// The locations of the arguments of the function to run, and of its inner one.
+    locations: [Vec<Option<u32>>; 2],
     /// By the position of the target's name in the table of strings.
     custom_calls: HashMap<u32, CustomCall>,
     /// The names of functions that custom calls need.
-    required: HashSet<u32>,
+    required: BTreeSet<u32>,
 }
 
 impl<'a> Facts<'a> {
@@ -96,9 +98,9 @@ impl<'a> Facts<'a> {
             replicas: None,
             functions: Vec::new(),
             inputs: None,
-            locations: Vec::new(),
+            locations: [Vec::new(), Vec::new()],
             custom_calls: HashMap::new(),
-            required: HashSet::new(),
+            required: BTreeSet::new(),
         }
     }
 
@@ -175,12 +177,13 @@ impl<'a> Facts<'a> {
     fn function(&mut self, op: &Op<'a>, kind: Kind, outer: Role) {
         let found = if kind == Kind::VhloFunction { self.vhlo_function(op) } else { self.plain_function(op) };
         let [input_facts, function_type, output_facts, name] = found;
-        let is_main = outer == Role::Module && name.and_then(|name| self.reader.text(name)) == Some("main");
+        let text = name.and_then(|name| self.reader.text(name)).filter(|_| outer == Role::Module);
         let name = name.and_then(|name| self.reader.string(name));
         self.functions.push(Found {
             name,
             has_body: false,
-            is_main,
+            is_main: text == Some("main"),
+            is_inner: text == Some("_wrapped_jax_export_main"),
             function_type,
             input_facts,
             output_facts,
@@ -275,6 +278,11 @@ impl<'a> Facts<'a> {
         Some(())
     }
 
+    /// What a string attribute says.
+    pub fn string(&self, attribute: u32) -> Option<&'a [u8]> {
+        Some(self.reader.tables.strings[self.reader.string(attribute)? as usize])
+    }
+
     pub fn function_has_body(&mut self, function: usize) {
         self.functions[function].has_body = true;
     }
@@ -289,8 +297,9 @@ impl<'a> Facts<'a> {
         location: Option<u32>,
     ) -> Option<()> {
         let found = &self.functions[function];
-        if found.is_main && self.locations.len() == position {
-            self.locations.push(location);
+        let locations = &mut self.locations[usize::from(found.is_inner)];
+        if (found.is_main || found.is_inner) && locations.len() == position {
+            locations.push(location);
         }
         if position == 0 {
             self.inputs = self.reader.signature(found.function_type).map(|(inputs, _)| inputs);
@@ -308,18 +317,18 @@ impl<'a> Facts<'a> {
         (inputs.count()? == count).then_some(())
     }
 
-    /// Whether plugins can follow the calls between functions.
+    /// Whether plugins can follow the calls between functions. Those of one name, in
+    /// modules inside the module, count as one.
     pub fn check_calls(&self) -> Result<()> {
         let symbol =
             |&name: &u32| format!("@{}", String::from_utf8_lossy(self.reader.tables.strings[name as usize]));
-        let nodes: Vec<Node> = self
-            .functions
-            .iter()
-            .map(|found| {
-                let names = found.name.iter().map(symbol).collect();
-                Node::function(names, found.calls.iter().map(symbol).collect(), found.has_body)
-            })
-            .collect();
+        let mut by_name: BTreeMap<Option<u32>, Node> = BTreeMap::new();
+        for found in &self.functions {
+            let names = found.name.iter().map(symbol).collect();
+            let node = by_name.entry(found.name).or_insert_with(|| Node::function(names, Vec::new(), true));
+            node.add(found.calls.iter().map(symbol), found.has_body);
+        }
+        let nodes: Vec<Node> = by_name.into_values().collect();
         calls::check(&nodes, &self.required.iter().map(symbol).collect::<Vec<_>>())
     }
 
@@ -329,8 +338,12 @@ impl<'a> Facts<'a> {
         let (inputs, outputs) = self.reader.signature(found.function_type)?;
         let mut inputs = self.reader.values(inputs)?;
         let mut outputs = self.reader.values(outputs)?;
-        for (input, location) in inputs.iter_mut().zip(&self.locations) {
-            input.name = location.and_then(|location| self.reader.name_of(location));
+        let name = |location: &Option<u32>| location.and_then(|location| self.reader.name_of(location));
+        let count = inputs.len();
+        for locations in self.locations.iter().filter(|locations| locations.len() == count) {
+            for (input, location) in inputs.iter_mut().zip(locations) {
+                input.name = input.name.take().or_else(|| name(location));
+            }
         }
         self.reader.add_facts(&mut inputs, found.input_facts);
         self.reader.add_facts(&mut outputs, found.output_facts);

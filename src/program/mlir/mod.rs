@@ -4,10 +4,12 @@
 //! tables, follow references for ever or end the process; each is checked here first.
 //! What only a newer writer knows is passed over by the length that the file gives.
 
+mod attribute_names;
 mod cursor;
 mod encodings;
 mod entries;
 mod facts;
+mod fields;
 mod graph;
 mod ops;
 mod tables;

@@ -4,11 +4,16 @@
 //! stands in for recursion. Values are numbered from the start of the innermost
 //! region that sees nothing of what is around it.
 
+mod operations;
+
+use std::collections::HashSet;
+
 use super::cursor::{Cursor, to_index};
 use super::damaged;
+use super::encodings::attribute;
 use super::entries::Entries;
 use super::facts::{Facts, Role};
-use super::ops::{Shape, is_kind};
+use super::ops::Shape;
 use super::tables::{self, Tables};
 use super::use_lists::UseLists;
 use crate::error::{Error, Result};
@@ -17,15 +22,6 @@ use crate::error::{Error, Result};
 const DEEPEST: usize = 128;
 /// The number of the sections that isolated regions stand in.
 const REGIONS: u8 = 4;
-
-/// Which parts an operation has.
-const HAS_ATTRIBUTES: u8 = 1;
-const HAS_RESULTS: u8 = 2;
-const HAS_OPERANDS: u8 = 4;
-const HAS_SUCCESSORS: u8 = 8;
-const HAS_REGIONS: u8 = 0x10;
-const HAS_USE_LISTS: u8 = 0x20;
-const HAS_PROPERTIES: u8 = 0x40;
 
 /// An operation, without its regions.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +78,7 @@ pub fn walk<'a>(tables: &'a Tables<'a>, entries: &'a Entries<'a>, ir: Cursor<'a>
         scope: 0,
         use_lists: UseLists::default(),
         has_branches: false,
+        checked: HashSet::new(),
         results: Vec::new(),
         facts,
     };
@@ -105,6 +102,8 @@ struct Walk<'a> {
     /// Whether a region of several blocks was met, in which a value may be used before
     /// the block that defines it.
     has_branches: bool,
+    /// The dictionaries whose attributes were found to be of their kinds.
+    checked: HashSet<u32>,
     /// The types of the results of the current operation.
     results: Vec<u32>,
     facts: Facts<'a>,
@@ -233,7 +232,7 @@ impl<'a> Walk<'a> {
     fn location(&mut self) -> Option<u32> {
         let index = self.cursor.index(self.entries.codes.len())?;
         let code = self.entries.codes[index as usize];
-        super::encodings::attribute::may_be_location(code).then_some(index)
+        attribute::may_be_location(code).then_some(index)
     }
 
     fn define(&mut self) -> Option<()> {
@@ -287,98 +286,6 @@ impl<'a> Walk<'a> {
             is_first_block: true,
         });
         Ok(())
-    }
-
-    fn read_op(&mut self) -> Option<(Op<'a>, bool)> {
-        let name = self.cursor.index(self.tables.ops.len())?;
-        let parts = self.cursor.byte()?;
-        if parts & 0x80 != 0 {
-            return None;
-        }
-        self.location()?;
-        let attributes = if parts & HAS_ATTRIBUTES != 0 { Some(self.dictionary()?) } else { None };
-        let properties = if parts & HAS_PROPERTIES != 0 { Some(self.properties(name)?) } else { None };
-        self.results.clear();
-        if parts & HAS_RESULTS != 0 {
-            for _ in 0..self.cursor.count()? {
-                let result = self.cursor.index(self.entries.types.len())?;
-                self.results.push(result);
-            }
-        }
-        let operands = if parts & HAS_OPERANDS != 0 { self.operands()? } else { 0 };
-        if parts & HAS_SUCCESSORS != 0 {
-            let targets = self.frames.last()?.targets;
-            for _ in 0..self.cursor.count()? {
-                self.cursor.index(targets)?;
-            }
-        }
-        if parts & HAS_USE_LISTS != 0 {
-            let first = self.frames.last()?.next_value;
-            let values = self.values.get_mut(first..first + self.results.len())?;
-            self.use_lists.read(&mut self.cursor, first, values)?;
-        }
-        let mut regions = (0, false);
-        if parts & HAS_REGIONS != 0 {
-            regions = self.cursor.flagged()?;
-        }
-        let (regions, is_isolated) = (self.cursor.bounded(regions.0)?, regions.1);
-        // Those outside of any region are not numbered.
-        if !self.frames.last()?.values.is_empty() {
-            for _ in 0..self.results.len() {
-                self.define()?;
-            }
-        } else if !self.results.is_empty() && self.frames.len() > 1 {
-            return None;
-        }
-        let op = Op { name, attributes, properties, regions };
-        if let Some(shape) = &self.shapes[name as usize]
-            && !shape.fits(operands, self.results.len(), regions)
-        {
-            return None;
-        }
-        Some((op, is_isolated))
-    }
-
-    fn dictionary(&mut self) -> Option<u32> {
-        use super::encodings::{Code, attribute::DICTIONARY};
-        let index = self.cursor.index(self.entries.codes.len())?;
-        let code = self.entries.codes[index as usize];
-        matches!(code, DICTIONARY | Code::Text).then_some(index)
-    }
-
-    fn properties(&mut self, name: u32) -> Option<Cursor<'a>> {
-        if self.tables.version < tables::NATIVE_PROPERTIES {
-            return None;
-        }
-        let index = self.cursor.index(self.tables.properties.len())?;
-        let properties = self.tables.properties[index as usize];
-        if let Some(shape) = &self.shapes[name as usize] {
-            let mut cursor = properties;
-            for letter in shape.attributes.bytes() {
-                let index = cursor.index(self.entries.codes.len())?;
-                let dtype = self.entries.constant_dtype(index);
-                if !is_kind(letter, self.entries.codes[index as usize], dtype) {
-                    return None;
-                }
-            }
-            if !cursor.is_at_end() {
-                return None;
-            }
-        }
-        Some(properties)
-    }
-
-    fn operands(&mut self) -> Option<usize> {
-        let count = self.cursor.count()?;
-        for _ in 0..count {
-            let index = self.cursor.index(self.values.len() - self.scope)?;
-            let value = &mut self.values[self.scope + index as usize];
-            value.uses += 1;
-            if !value.is_defined && !self.has_branches {
-                return None;
-            }
-        }
-        Some(count)
     }
 }
 

@@ -55,6 +55,11 @@ fn calls_end() {
     refused(&module(&[("main", &["main"])], None), "call themselves: @main -> @main");
     refused(&module(&[("main", &["f"]), ("f", &["g"]), ("g", &["f"])], None), "call themselves");
     refused(&module(&[("main", &["f"])], Some("f")), "@f has no body");
+    let names: Vec<String> = (0..5000).map(|number| format!("f{number}")).collect();
+    let callees: Vec<[&str; 1]> = (0..5000).map(|at| [names[(at + 1) % 5000].as_str()]).collect();
+    let ring: Vec<(&str, &[&str])> =
+        names.iter().zip(&callees).map(|(name, callees)| (name.as_str(), &callees[..])).collect();
+    refused(&module(&ring, None), "… 5001 …");
 }
 
 #[test]
