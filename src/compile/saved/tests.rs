@@ -35,6 +35,15 @@ fn what_is_saved_comes_back() {
     assert_eq!(Saved::decode(&empty).unwrap().executable(), b"");
 }
 
+/// What one version has written all later ones read. The file was written by the first.
+#[test]
+fn files_of_the_first_version_are_read() {
+    let bytes = include_bytes!("../../../tests/fixtures/saved_v1.cyxla");
+    let saved = Saved::decode(bytes).unwrap();
+    assert_eq!(saved.facts, facts());
+    assert_eq!(saved.executable(), b"machine code");
+}
+
 #[test]
 fn every_flip_of_a_bit_is_noticed() {
     let bytes = Saved::new(facts(), b"machine code").encode().unwrap();
