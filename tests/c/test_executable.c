@@ -6,131 +6,97 @@
 #include "support.h"
 #include "test.h"
 
-typedef const int64_t *dims_of(const cyxla_executable *executable, size_t index, size_t *rank);
+/* --- what an executable tells of itself --- */
 
-static void check_dims(dims_of *function, const cyxla_executable *e, size_t index, const int64_t *want, size_t want_rank)
+static bool has_text(const cyxla_bytes *bytes, const char *text)
 {
-    size_t rank = 99;
-    const int64_t *dims = function(e, index, &rank);
+    const char *data = cyxla_bytes_data(bytes);
+    size_t length = strlen(text);
 
-    if (CHECK_INT(rank, want_rank) && rank > 0 && CHECK(dims != NULL))
-        CHECK_BYTES(dims, want, rank * sizeof *dims);
-    CHECK(function(e, index, NULL) == dims);
+    for (size_t i = 0; i + length <= cyxla_bytes_size(bytes); i++) {
+        if (memcmp(data + i, text, length) == 0)
+            return true;
+    }
+    return false;
 }
 
-static void the_signature_is_the_program_s(void)
+static void an_executable_tells_of_itself(void)
 {
-    static const char text[] =
-        "module @signature { func.func public @main(%a: tensor<2x3xf32>, %b: tensor<f64>, %c: tensor<4x0xi8>)\n"
-        "    -> (tensor<2x3xf32>, tensor<f64>, tensor<4x0xi8>) {\n"
-        "  return %a, %b, %c : tensor<2x3xf32>, tensor<f64>, tensor<4x0xi8> } }\n";
-    static const int64_t matrix[] = {2, 3};
-    static const int64_t empty[] = {4, 0};
-    cyxla_executable *e = compiled(text);
+    cyxla_executable *e = compiled(ADD_F32_4);
+    cyxla_bytes *optimized = NULL;
 
     if (!e)
         return;
-    CHECK_STR(cyxla_executable_name(e), "signature");
-    CHECK_INT(cyxla_executable_input_count(e), 3);
-    CHECK_INT(cyxla_executable_output_count(e), 3);
-    CHECK_INT(cyxla_executable_input_dtype(e, 0), CYXLA_DTYPE_F32);
-    CHECK_INT(cyxla_executable_input_dtype(e, 1), CYXLA_DTYPE_F64);
-    CHECK_INT(cyxla_executable_input_dtype(e, 2), CYXLA_DTYPE_S8);
-    CHECK_INT(cyxla_executable_input_size(e, 0), 24);
-    CHECK_INT(cyxla_executable_input_size(e, 1), 8);
-    CHECK_INT(cyxla_executable_input_size(e, 2), 0);
-    check_dims(cyxla_executable_input_dims, e, 0, matrix, 2);
-    check_dims(cyxla_executable_input_dims, e, 1, NULL, 0);
-    check_dims(cyxla_executable_input_dims, e, 2, empty, 2);
-    CHECK_INT(cyxla_executable_output_dtype(e, 0), CYXLA_DTYPE_F32);
-    CHECK_INT(cyxla_executable_output_dtype(e, 1), CYXLA_DTYPE_F64);
-    CHECK_INT(cyxla_executable_output_dtype(e, 2), CYXLA_DTYPE_S8);
-    CHECK_INT(cyxla_executable_output_size(e, 0), 24);
-    check_dims(cyxla_executable_output_dims, e, 0, matrix, 2);
-    check_dims(cyxla_executable_output_dims, e, 1, NULL, 0);
-    check_dims(cyxla_executable_output_dims, e, 2, empty, 2);
-    CHECK(!cyxla_executable_input_is_donated(e, 0));
+    CHECK_STR(cyxla_executable_name(e), "add_f32");
+    CHECK_INT(cyxla_executable_device_count(e), 1);
+    CHECK_INT(cyxla_executable_generated_code_size(e), 0); /* no CPU plugin tells */
+    CHECK(!cyxla_executable_is_from_cache(e));
+    const char *memory = cyxla_executable_memory_json(e);
+    CHECK_HAS(memory, "\"arguments\":32");
+    CHECK_HAS(memory, "\"outputs\":16");
+    CHECK_HAS(memory, "\"aliased\":0");
+    CHECK_HAS(memory, "\"temporary\":");
+    CHECK_HAS(memory, "\"generated_code\":");
+    CHECK_HAS(memory, "\"peak\":");
+    CHECK(cyxla_executable_memory_json(e) == memory);
+    const char *fingerprint = cyxla_executable_fingerprint(e);
+    CHECK(fingerprint && fingerprint[0] != '\0');
+    CHECK(cyxla_executable_fingerprint(e) == fingerprint);
+    CHECK_OK(cyxla_executable_optimized_program(e, &optimized));
+    CHECK(cyxla_bytes_size(optimized) > 0);
+    CHECK(on_fake_plugin() || has_text(optimized, "add_f32"));
+    cyxla_bytes_free(optimized);
     cyxla_executable_free(e);
 }
 
-static void a_program_may_have_no_inputs_or_outputs(void)
-{
-    cyxla_executable *e = compiled("module @nothing { func.func public @main() { return } }");
-
-    if (!e)
-        return;
-    CHECK_INT(cyxla_executable_input_count(e), 0);
-    CHECK_INT(cyxla_executable_output_count(e), 0);
-    CHECK_OK(cyxla_run(e, NULL, NULL, 0, NULL, NULL, 0));
-    CHECK_OK(cyxla_execute(e, NULL, 0, NULL, 0));
-    cyxla_executable_free(e);
-}
-
-static void unused_inputs_are_still_inputs(void)
-{
-    cyxla_executable *e = compiled(
-        "module { func.func public @main(%a: tensor<2xf32>, %b: tensor<3xi32>, %c: tensor<f64>) -> tensor<2xf32> {\n"
-        "  return %a : tensor<2xf32> } }\n");
-
-    if (!e)
-        return;
-    CHECK_INT(cyxla_executable_input_count(e), 3);
-    CHECK_INT(cyxla_executable_input_dtype(e, 1), CYXLA_DTYPE_S32);
-    CHECK_INT(cyxla_executable_input_size(e, 1), 12);
-    cyxla_executable_free(e);
-}
-
-static void donated_inputs_are_told(void)
+static void donation_shows_in_the_memory(void)
 {
     cyxla_executable *e = compiled(DONATED_ADD_F32_4);
 
-    if (!e)
-        return;
-    CHECK(cyxla_executable_input_is_donated(e, 0));
-    CHECK(!cyxla_executable_input_is_donated(e, 1));
-    cyxla_executable_free(e);
-}
-
-static void a_bad_index_gives_nothing(void)
-{
-    static const size_t indices[] = {1, 2, SIZE_MAX};
-    cyxla_executable *e = compiled(DOUBLE_F32_4);
-
-    if (!e)
-        return;
-    for (size_t i = 0; i < 3; i++) {
-        size_t index = indices[i];
-        size_t rank = 99;
-        CHECK_STR(cyxla_executable_input_name(e, index), NULL);
-        CHECK_INT(cyxla_executable_input_dtype(e, index), CYXLA_DTYPE_INVALID);
-        CHECK(cyxla_executable_input_dims(e, index, &rank) == NULL);
-        CHECK_INT(rank, 0);
-        CHECK_INT(cyxla_executable_input_size(e, index), 0);
-        CHECK(!cyxla_executable_input_is_donated(e, index));
-        rank = 99;
-        CHECK_STR(cyxla_executable_output_name(e, index), NULL);
-        CHECK_INT(cyxla_executable_output_dtype(e, index), CYXLA_DTYPE_INVALID);
-        CHECK(cyxla_executable_output_dims(e, index, &rank) == NULL);
-        CHECK_INT(rank, 0);
-        CHECK_INT(cyxla_executable_output_size(e, index), 0);
-        CHECK(cyxla_executable_output_dims(e, index, NULL) == NULL);
-    }
+    CHECK_HAS(cyxla_executable_memory_json(e), "\"aliased\":16");
     cyxla_executable_free(e);
 }
 
 static void no_executable_reads_as_nothing(void)
 {
-    size_t rank = 99;
+    cyxla_bytes *bytes = NULL;
 
     CHECK_STR(cyxla_executable_name(NULL), NULL);
-    CHECK_INT(cyxla_executable_input_count(NULL), 0);
-    CHECK_INT(cyxla_executable_output_count(NULL), 0);
-    CHECK_STR(cyxla_executable_input_name(NULL, 0), NULL);
-    CHECK_INT(cyxla_executable_input_dtype(NULL, 0), CYXLA_DTYPE_INVALID);
-    CHECK(cyxla_executable_input_dims(NULL, 0, &rank) == NULL);
-    CHECK_INT(rank, 0);
-    CHECK_INT(cyxla_executable_output_size(NULL, 0), 0);
+    CHECK_STR(cyxla_executable_fingerprint(NULL), NULL);
+    CHECK_STR(cyxla_executable_memory_json(NULL), NULL);
+    CHECK_INT(cyxla_executable_device_count(NULL), 0);
+    CHECK_INT(cyxla_executable_generated_code_size(NULL), 0);
     cyxla_executable_free(NULL);
+    CHECK_BLAMES(cyxla_executable_optimized_program(NULL, &bytes), "executable");
+    cyxla_executable *e = compiled(ADD_F32_4);
+    CHECK_BLAMES(cyxla_executable_optimized_program(e, NULL), "out");
+    CHECK(bytes == NULL);
+    cyxla_executable_free(e);
+}
+
+/* --- plugins that cannot tell; only the fake one can be made to --- */
+
+static void check_tells_little(void)
+{
+    cyxla_executable *e = compiled(ADD_F32_4);
+
+    CHECK_STR(cyxla_executable_name(e), "add_f32");
+    CHECK_STR(cyxla_executable_fingerprint(e), "");
+    CHECK_STR(cyxla_executable_memory_json(e), "null");
+    CHECK_INT(cyxla_executable_generated_code_size(e), 0);
+    CHECK_INT(cyxla_executable_device_count(e), 1);
+    cyxla_executable_free(e);
+    CHECK(alive());
+}
+
+static void what_a_plugin_does_not_tell_is_left_out(void)
+{
+    CHECK_CHILD("tells-little", "CYXLA_FAKE_PLUGIN=lack=PJRT_Executable_Fingerprint,"
+                                "lack=PJRT_Executable_GetCompiledMemoryStats,"
+                                "lack=PJRT_Executable_SizeOfGeneratedCodeInBytes");
+    CHECK_CHILD("tells-little", "CYXLA_FAKE_PLUGIN=fail=PJRT_Executable_Fingerprint,"
+                                "fail=PJRT_Executable_GetCompiledMemoryStats,"
+                                "fail=PJRT_Executable_SizeOfGeneratedCodeInBytes");
 }
 
 static void bad_compile_options_are_refused(void)
@@ -158,6 +124,51 @@ static void bad_compile_options_are_refused(void)
     CHECK_OK(cyxla_compile_program(program, options, &e));
     cyxla_executable_free(e);
     cyxla_options_free(options);
+    cyxla_program_free(program);
+    CHECK(alive_and_compiles());
+}
+
+static cyxla_error *compile_with(const cyxla_program *program, const char *text, cyxla_executable **out)
+{
+    cyxla_options *options = cyxla_options_new();
+
+    CHECK_OK(cyxla_options_parse(options, text));
+    cyxla_error *error = cyxla_compile_program(program, options, out);
+    cyxla_options_free(options);
+    return error;
+}
+
+static void options_of_wrong_kinds_and_ranges_are_refused(void)
+{
+    static const struct {
+        const char *options;
+        const char *part;
+    } bad[] = {
+        {"replicas=0", "replicas"},
+        {"replicas=-1", "replicas"},
+        {"partitions=1.5", "partitions"},
+        {"partitions=99999999999", "partitions"},
+        {"replicas=65536;partitions=65536", "devices"},
+        {"device_ids=99", "99"},
+        {"device_ids=0,0", "names 2 devices"},
+        {"device_ids=0;device=0", "exclude each other"},
+        {"portable=1", "portable"},
+        {"cache_dir=1", "cache_dir"},
+        {"cache_size=-1", "cache_size"},
+        {"check_platform=yes", "check_platform"},
+        {"xla_cpu_enable_fast_math=true", "xla.xla_cpu_enable_fast_math"},
+        {"xla.xla_cpu_enable_fast_math=7", "xla_cpu_enable_fast_math"},
+        {"cache_dri=/tmp", "'cache_dir'"},
+    };
+    cyxla_program *program = NULL;
+    cyxla_executable *e = NULL;
+
+    CHECK_OK(cyxla_program_from_bytes(DOUBLE_F32_4, strlen(DOUBLE_F32_4), CYXLA_FORMAT_DETECT, NULL, &program));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_FAILS(compile_with(program, bad[i].options, &e), CYXLA_CODE_INVALID_ARGUMENT, bad[i].part);
+    CHECK(e == NULL);
+    CHECK_OK(compile_with(program, "replicas=1;partitions=1;device_ids=0;portable=false;check_platform=false", &e));
+    cyxla_executable_free(e);
     cyxla_program_free(program);
     CHECK(alive_and_compiles());
 }
@@ -204,63 +215,89 @@ static void a_program_runs_on_the_device_it_was_compiled_for(void)
     CHECK(alive());
 }
 
+/* In a child with two devices. */
+static void a_program_may_be_compiled_for_several_devices(void)
+{
+    static const float in[4] = {0};
+    float out[4] = {0};
+    static const char *const options[] = {"partitions=2", "replicas=2", "replicas=2;device_ids=1,0"};
+    cyxla_program *program = NULL;
+
+    CHECK_OK(cyxla_program_from_bytes(DOUBLE_F32_4, strlen(DOUBLE_F32_4), CYXLA_FORMAT_DETECT, NULL, &program));
+    for (size_t i = 0; i < 3; i++) {
+        cyxla_executable *e = NULL;
+        cyxla_options *set = cyxla_options_new();
+        CHECK_OK(cyxla_options_parse(set, options[i]));
+        if (CHECK_OK(cyxla_compile_program(program, set, &e))) {
+            CHECK_INT(cyxla_executable_device_count(e), 2);
+            CHECK_INT(cyxla_executable_input_count(e), 1);
+            CHECK_FAILS(run_1_1(e, in, sizeof in, out, sizeof out), CYXLA_CODE_UNIMPLEMENTED, "2 devices",
+                        "replicas=1");
+        }
+        cyxla_executable_free(e);
+        cyxla_options_free(set);
+    }
+    cyxla_program_free(program);
+    CHECK(alive());
+}
+
 static void children(void)
 {
     CHECK_CHILD("two-devices", "CYXLA_OPTIONS=cpu_device_count=2");
+    if (!on_fake_plugin())
+        CHECK_CHILD("several-devices", "CYXLA_OPTIONS=cpu_device_count=2");
 }
 
-/* --- real plugins only: the fake one reads no bytecode and no tuples --- */
+/* --- real plugins only: the fake one reads no bytecode, no tuples and no options --- */
 
-static void names_are_those_of_the_function_s_arguments(void)
+static void fingerprints_name_programs(void)
 {
-    static const char *const names[] = {"params['b']", "params['w']", "x", "unused"};
-    size_t size = 0;
-    cyxla_executable *e = NULL;
-    void *code = fixture("names.mlirbc", &size);
+    cyxla_program *program = NULL;
+    cyxla_executable *one = compiled(ADD_F32_4);
+    cyxla_executable *same = NULL;
+    cyxla_executable *other = compiled(DOUBLE_F32_4);
 
-    CHECK_OK(compile_bytes(code, size, &e));
-    free(code);
-    if (!e)
-        return;
-    CHECK_STR(cyxla_executable_name(e), "jit_dense");
-    CHECK_INT(cyxla_executable_input_count(e), 4);
-    for (size_t i = 0; i < 4; i++)
-        CHECK_STR(cyxla_executable_input_name(e, i), names[i]);
-    CHECK_INT(cyxla_executable_output_count(e), 2);
-    cyxla_executable_free(e);
-    /* Text without locations has no names. */
-    e = compiled(DOUBLE_F32_4);
-    CHECK_STR(cyxla_executable_input_name(e, 0), NULL);
-    cyxla_executable_free(e);
-}
-
-static void a_tuple_result_is_flattened(void)
-{
-    static const char text[] =
-        "module { func.func public @main(%a: tensor<2xf32>, %b: tensor<i32>)\n"
-        "    -> tuple<tensor<i32>, tensor<2xf32>> {\n"
-        "  %0 = stablehlo.tuple %b, %a : tuple<tensor<i32>, tensor<2xf32>>\n"
-        "  return %0 : tuple<tensor<i32>, tensor<2xf32>> } }\n";
-    const float a[] = {1.5F, -2};
-    const int32_t b = 7;
-    const void *inputs[] = {a, &b};
-    const size_t input_sizes[] = {sizeof a, sizeof b};
-    int32_t first = 0;
-    float second[2] = {0};
-    void *outputs[] = {&first, second};
-    const size_t output_sizes[] = {sizeof first, sizeof second};
-    cyxla_executable *e = compiled(text);
-
-    if (!e)
-        return;
-    if (CHECK_INT(cyxla_executable_output_count(e), 2)) {
-        CHECK_INT(cyxla_executable_output_dtype(e, 0), CYXLA_DTYPE_S32);
-        CHECK_INT(cyxla_executable_output_dtype(e, 1), CYXLA_DTYPE_F32);
-        CHECK_OK(cyxla_run(e, inputs, input_sizes, 2, outputs, output_sizes, 2));
-        CHECK_INT(first, 7);
-        CHECK_FLOATS(second, a, 2);
+    CHECK_OK(cyxla_program_from_bytes(ADD_F32_4, strlen(ADD_F32_4), CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_OK(compile_with(program, "xla.cpu_enable_fast_math=true", &same));
+    if (one && same && other) {
+        CHECK_STR(cyxla_executable_fingerprint(one), cyxla_executable_fingerprint(same));
+        CHECK(strcmp(cyxla_executable_fingerprint(one), cyxla_executable_fingerprint(other)) != 0);
     }
+    cyxla_executable_free(one);
+    cyxla_executable_free(same);
+    cyxla_executable_free(other);
+    cyxla_program_free(program);
+}
+
+static void debug_options_of_xla_are_passed_on(void)
+{
+    cyxla_program *program = NULL;
+    cyxla_executable *e = NULL;
+
+    CHECK_OK(cyxla_program_from_bytes(DOUBLE_F32_4, strlen(DOUBLE_F32_4), CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_OK(compile_with(program, "xla.xla_cpu_enable_fast_math=true", &e));
     cyxla_executable_free(e);
+    e = NULL;
+    CHECK_OK(compile_with(program, "xla.cpu_enable_fast_math=true", &e));
+    cyxla_executable_free(e);
+    e = NULL;
+    CHECK_FAILS(compile_with(program, "xla.cpu_enable_fats_math=true", &e), CYXLA_CODE_INVALID_ARGUMENT,
+                "xla_cpu_enable_fats_math", "did you mean 'xla.xla_cpu_enable_fast_math'");
+    CHECK(e == NULL);
+    cyxla_program_free(program);
+    CHECK(alive_and_compiles());
+}
+
+static void an_export_for_several_devices_says_how_to_compile_it(void)
+{
+    cyxla_program *program = fixture_program("exports/sharding4.jaxexport");
+    cyxla_executable *e = NULL;
+
+    CHECK_FAILS(cyxla_compile_program(program, NULL, &e), CYXLA_CODE_FAILED_PRECONDITION, "4 devices", "partitions=4");
+    CHECK_FAILS(compile_with(program, "partitions=4", &e), CYXLA_CODE_INVALID_ARGUMENT, "there are 1",
+                "cpu_device_count");
+    CHECK(e == NULL);
+    cyxla_program_free(program);
 }
 
 /* Plugins compile these and then abort or fail when they are run. */
@@ -291,15 +328,11 @@ static void the_plugin_s_own_refusals_come_through(void)
 {
     cyxla_executable *e = NULL;
 
-    CHECK_FAILS(compile_text("module { func.func public @main(%a: tensor<?xf32>) -> tensor<?xf32> {\n"
-                             "  return %a : tensor<?xf32> } }",
-                             &e),
-                CYXLA_CODE_INVALID_ARGUMENT, "dynami");
     CHECK_FAILS(compile_text("module { func.func public @main() -> tensor<4xf32> {\n"
                              "  %0 = stablehlo.custom_call @nobody() {api_version = 4 : i32} : () -> tensor<4xf32>\n"
                              "  return %0 : tensor<4xf32> } }",
                              &e),
-                CYXLA_CODE_NOT_FOUND, "nobody");
+                CYXLA_CODE_NOT_FOUND, "custom calls nobody", "avoid them");
     CHECK(e == NULL);
     CHECK(alive_and_compiles());
 }
@@ -308,21 +341,24 @@ int main(int argc, char **argv)
 {
     static const struct test_mode modes[] = {
         {"two-devices", a_program_runs_on_the_device_it_was_compiled_for},
+        {"several-devices", a_program_may_be_compiled_for_several_devices},
+        {"tells-little", check_tells_little},
         {NULL, NULL},
     };
 
     test_start(argc, argv, modes);
-    RUN(the_signature_is_the_program_s);
-    RUN(a_program_may_have_no_inputs_or_outputs);
-    RUN(unused_inputs_are_still_inputs);
-    RUN(donated_inputs_are_told);
-    RUN(a_bad_index_gives_nothing);
+    RUN(an_executable_tells_of_itself);
     RUN(no_executable_reads_as_nothing);
     RUN(bad_compile_options_are_refused);
+    RUN(options_of_wrong_kinds_and_ranges_are_refused);
     RUN(children);
-    if (!on_fake_plugin()) {
-        RUN(names_are_those_of_the_function_s_arguments);
-        RUN(a_tuple_result_is_flattened);
+    if (on_fake_plugin()) {
+        RUN(what_a_plugin_does_not_tell_is_left_out);
+    } else {
+        RUN(donation_shows_in_the_memory);
+        RUN(fingerprints_name_programs);
+        RUN(debug_options_of_xla_are_passed_on);
+        RUN(an_export_for_several_devices_says_how_to_compile_it);
         RUN(tuple_and_token_arguments_are_refused);
         RUN(the_plugin_s_own_refusals_come_through);
     }
