@@ -221,6 +221,18 @@ fn many_inputs_are_not_slow() {
 }
 
 #[test]
+fn the_program_inside_is_not_looked_at() {
+    let mut program = b"ML\xefR".to_vec();
+    program.resize(100 << 20, 0xff);
+    let bytes = with(vec![(13, Text(program))]);
+    let start = Instant::now();
+    assert!(looks_like_one(&bytes));
+    assert_eq!(read(&bytes).unwrap().module.len(), 100 << 20);
+    // Looking at every byte takes a debug build far longer.
+    assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());
+}
+
+#[test]
 fn other_files() {
     // Other FlatBuffers: a TFLite model's root; one with sixteen texts; a plain table.
     let mut model = build::file(&Table(vec![(0, Word(3)), (1, List(vec![leaf()])), (3, text("model"))]));
