@@ -13,8 +13,17 @@ fn the_version_and_the_help_are_printed() {
     assert_eq!(stdout(&output), format!("cyxla {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(output.status.code(), Some(0));
     for (arguments, words) in [
-        (vec!["--help"], vec!["run", "info", "plugins", "install", "Exit codes"]),
+        (
+            vec!["--help"],
+            vec!["run", "inspect", "compile", "cache", "info", "plugins", "install", "Exit codes"],
+        ),
         (vec!["run", "--help"], vec!["--input", "--output", "outputs.json"]),
+        (vec!["inspect", "--help"], vec!["FILE", "--vjp", "Exit codes"]),
+        (
+            vec!["compile", "--help"],
+            vec!["-o, --output", "-c, --compile-option", "--option <KEY=VALUE>", "--plugin"],
+        ),
+        (vec!["cache", "--help"], vec!["--clear", "--dir", "CYXLA_CACHE_DIR"]),
         (vec!["info", "--help"], vec!["--timeout", "--platform", "KEY=VALUE"]),
         (vec!["install", "--help"], vec!["0.115", "0.106", "0.81", "--wheel", "CYXLA_PYTHON"]),
     ] {
@@ -24,7 +33,9 @@ fn the_version_and_the_help_are_printed() {
             assert!(stdout(&output).contains(word), "{arguments:?} lacks {word}");
         }
     }
-    assert!(!stdout(&run(["--help"])).contains("  load"), "a subcommand for the command alone");
+    for hidden in ["  load", "  execute", "  save", "  attempt"] {
+        assert!(!stdout(&run(["--help"])).contains(hidden), "a subcommand for the command alone");
+    }
 }
 
 #[test]
@@ -37,6 +48,11 @@ fn wrong_usage_is_exit_code_2() {
         vec!["info", "-o", "novalue"],
         vec!["info", "-o", "=value"],
         vec!["info", "--timeout", "0"],
+        vec!["inspect"],
+        vec!["compile", "x"],
+        vec!["compile", "x", "-o", ""],
+        vec!["compile", "x", "-o", "y", "-c", "novalue"],
+        vec!["cache", "somewhere"],
         vec!["install"],
         vec!["install", "cuda"],
         vec!["install", "cpu", "--version", "0.1"],
@@ -52,6 +68,8 @@ fn wrong_usage_is_exit_code_2() {
     let text = stderr(&run(["run", "add.mlir", "a.npy", "b.npy"]));
     assert!(text.contains("tip: give each input with --input"), "{text}");
     let text = stderr(&run(["info", "-o", "a=1", "-o", "a=2"]));
+    assert!(text.contains("duplicate option 'a'"), "{text}");
+    let text = stderr(&run(["compile", "x", "-o", "y", "-c", "a=1", "-c", "a=2"]));
     assert!(text.contains("duplicate option 'a'"), "{text}");
 }
 
