@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -134,21 +135,7 @@ void *fixture(const char *name, size_t *size)
     char path[4096];
 
     snprintf(path, sizeof path, "%s/%s", TEST_FIXTURES, name);
-    FILE *file = fopen(path, "rb");
-    if (!CHECK(file != NULL)) {
-        printf("cannot read %s: %s\n", path, strerror(errno));
-        return NULL;
-    }
-    fseek(file, 0, SEEK_END);
-    long length = ftell(file);
-    rewind(file);
-    void *data = malloc((size_t)length + 1);
-    if (!data)
-        abort();
-    *size = fread(data, 1, (size_t)length, file);
-    fclose(file);
-    CHECK_INT(*size, length);
-    return data;
+    return read_file(path, size);
 }
 
 cyxla_program *fixture_program(const char *name)
@@ -222,6 +209,71 @@ bool same_executables(const cyxla_executable *one, const cyxla_executable *other
     return same;
 }
 
+/* Numbers between 0 and 1, where floats are meant, and any for integers. */
+static void *made_up(const cyxla_executable *executable, size_t index)
+{
+    cyxla_dtype dtype = cyxla_executable_input_dtype(executable, index);
+    size_t size = cyxla_executable_input_size(executable, index);
+    size_t element = cyxla_dtype_size(dtype);
+    unsigned char *bytes = malloc(size + 1);
+
+    if (!bytes)
+        abort();
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = dtype == CYXLA_DTYPE_PRED ? i % 2 : i % element == element - 1 ? 0x3f : (unsigned char)(i * 7);
+    return bytes;
+}
+
+enum { MOST_ARRAYS = 64 };
+
+struct results {
+    void *data[MOST_ARRAYS];
+    size_t sizes[MOST_ARRAYS];
+    size_t count;
+};
+
+static bool results_of(const cyxla_executable *executable, struct results *results)
+{
+    const void *inputs[MOST_ARRAYS] = {NULL};
+    void *made[MOST_ARRAYS] = {NULL};
+    size_t sizes[MOST_ARRAYS] = {0};
+    size_t input_count = cyxla_executable_input_count(executable);
+
+    memset(results, 0, sizeof *results);
+    if (!CHECK(input_count <= MOST_ARRAYS && cyxla_executable_output_count(executable) <= MOST_ARRAYS))
+        return false;
+    results->count = cyxla_executable_output_count(executable);
+    for (size_t i = 0; i < input_count; i++) {
+        inputs[i] = made[i] = made_up(executable, i);
+        sizes[i] = cyxla_executable_input_size(executable, i);
+    }
+    for (size_t i = 0; i < results->count; i++) {
+        results->sizes[i] = cyxla_executable_output_size(executable, i);
+        results->data[i] = calloc(1, results->sizes[i] + 1);
+    }
+    bool ran = CHECK_OK(
+        cyxla_run(executable, inputs, sizes, input_count, results->data, results->sizes, results->count));
+    for (size_t i = 0; i < input_count; i++)
+        free(made[i]);
+    return ran;
+}
+
+bool same_results(const cyxla_executable *one, const cyxla_executable *other)
+{
+    struct results mine;
+    struct results theirs;
+    bool same = results_of(one, &mine);
+
+    same = results_of(other, &theirs) && same && CHECK_INT(mine.count, theirs.count);
+    for (size_t i = 0; same && i < mine.count; i++)
+        same = CHECK_BYTES(mine.data[i], theirs.data[i], mine.sizes[i]);
+    for (size_t i = 0; i < MOST_ARRAYS; i++) {
+        free(mine.data[i]);
+        free(theirs.data[i]);
+    }
+    return same;
+}
+
 char *temporary(const char *name)
 {
     char *path = malloc(4096);
@@ -233,6 +285,14 @@ char *temporary(const char *name)
     size_t length = strlen(path);
     snprintf(path + length, 4096 - length, "/%s", name);
     return path;
+}
+
+char *own_path(const char *name)
+{
+    char whole[256];
+
+    snprintf(whole, sizeof whole, "%s-%ld", name, (long)getpid());
+    return temporary(whole);
 }
 
 void write_file(const char *path, const void *data, size_t size)
@@ -250,6 +310,45 @@ void write_file(const char *path, const void *data, size_t size)
         fprintf(stderr, "cannot write %s: %s\n", path, strerror(errno));
         exit(2);
     }
+}
+
+void *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+
+    *size = 0;
+    if (!CHECK(file != NULL)) {
+        printf("cannot read %s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    fseek(file, 0, SEEK_END);
+    long length = ftell(file);
+    rewind(file);
+    void *data = malloc((size_t)length + 1);
+    if (!data)
+        abort();
+    *size = fread(data, 1, (size_t)length, file);
+    fclose(file);
+    CHECK_INT(*size, length);
+    return data;
+}
+
+void remove_all(const char *path)
+{
+    char inner[4096];
+
+    if (remove(path) == 0) /* a link goes alone */
+        return;
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+        remove_all(inner);
+    }
+    if (folder)
+        closedir(folder);
+    remove(path);
 }
 
 void count_release(void *count)

@@ -50,12 +50,21 @@ cyxla_executable *fixture_compiled(const char *name);
 
 /* Whether two executables tell the same of themselves. */
 bool same_executables(const cyxla_executable *one, const cyxla_executable *other);
+/* Whether they give the same results for inputs made up here. */
+bool same_results(const cyxla_executable *one, const cyxla_executable *other);
 
 /* A path below the folder for temporary files of this run of the test; the same
  * name gives the same path. The text is to be freed. */
 char *temporary(const char *name);
+/* A path below it that no other process has: for what is changed while other runs of
+ * the test go on. */
+char *own_path(const char *name);
 /* Writes a file at a path, making its parent folder. */
 void write_file(const char *path, const void *data, size_t size);
+/* A whole file, to be freed; NULL and a failed check if unreadable. */
+void *read_file(const char *path, size_t *size);
+/* Removes a file, or a folder with all that is in it. */
+void remove_all(const char *path);
 
 /* A release function that counts its calls in the int that is its user data. */
 void count_release(void *count);
