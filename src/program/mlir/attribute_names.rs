@@ -1,6 +1,7 @@
 //! The names of the attributes of VHLO's operations.
 //!
-//! Files of old versions give them by name, newer ones by position.
+//! Files of old versions give them by name, newer ones by position. Composites that
+//! stand for an operation of CHLO give that operation's by name.
 
 /// The kind of the attribute of this name, as a letter; `*` where it has several kinds
 /// or is not known.
@@ -11,11 +12,13 @@ pub fn kind(name: &[u8]) -> u8 {
 
 /// Name and kind, by name.
 #[rustfmt::skip]
-const KINDS: [(&str, u8); 104] = [
+const KINDS: [(&str, u8); 119] = [
     ("accumulation_type", b'y'),
     ("all_gather_dim", b'i'),
+    ("allow_imprecise_accumulation", b'O'),
     ("api_version", b'v'),
     ("arg_attrs", b'a'),
+    ("backend_config", b'S'),
     ("base_dilations", b'I'),
     ("batch_dims", b'i'),
     ("batch_group_count", b'i'),
@@ -58,13 +61,21 @@ const KINDS: [(&str, u8); 104] = [
     ("inserted_window_dims", b'I'),
     ("interior_padding", b'I'),
     ("iota_dimension", b'i'),
+    ("is_associative", b'b'),
     ("is_host_transfer", b'b'),
+    ("is_reverse", b'b'),
     ("is_stable", b'b'),
+    ("k", b'i'),
     ("kernel_input_feature_dimension", b'i'),
     ("kernel_output_feature_dimension", b'i'),
     ("kernel_spatial_dimensions", b'I'),
+    ("known_expanding_dimensions", b'I'),
+    ("known_nonexpanding_dimensions", b'I'),
+    ("largest", b'b'),
+    ("layout", b'a'),
     ("left_side", b'b'),
     ("lhs_batching_dimensions", b'I'),
+    ("lhs_component_count", b'o'),
     ("lhs_contracting_dimensions", b'I'),
     ("lhs_dilation", b'I'),
     ("lhs_precision_type", b'y'),
@@ -72,6 +83,7 @@ const KINDS: [(&str, u8); 104] = [
     ("lower", b'b'),
     ("mantissa_bits", b'i'),
     ("name", b's'),
+    ("num_primitive_operations", b'o'),
     ("offset_dims", b'I'),
     ("operand_batching_dims", b'I'),
     ("operand_layouts", b'a'),
@@ -83,10 +95,14 @@ const KINDS: [(&str, u8); 104] = [
     ("padding", b'I'),
     ("permutation", b'I'),
     ("precision_config", b'a'),
+    ("ragged_dot_dimension_numbers", b'a'),
+    ("replica_groups", b'g'),
     ("res_attrs", b'a'),
     ("result_accuracy", b'u'),
     ("result_layouts", b'a'),
+    ("result_tilings", b'a'),
     ("rhs_batching_dimensions", b'I'),
+    ("rhs_component_count", b'o'),
     ("rhs_contracting_dimensions", b'I'),
     ("rhs_dilation", b'I'),
     ("rhs_precision_type", b'y'),
@@ -125,6 +141,6 @@ mod tests {
     #[test]
     fn names_are_in_order() {
         assert!(KINDS.is_sorted_by_key(|row| row.0));
-        assert_eq!((kind(b"slice_sizes"), kind(b"epsilon"), kind(b"backend_config")), (b'I', b'F', b'*'));
+        assert_eq!((kind(b"slice_sizes"), kind(b"epsilon"), kind(b"mhlo.x")), (b'I', b'F', b'*'));
     }
 }

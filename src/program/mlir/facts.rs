@@ -1,6 +1,8 @@
 //! What the operations of a file say about the program.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod extensions;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::cursor::Cursor;
 use super::entries::Entries;
@@ -10,9 +12,6 @@ use super::walk::Op;
 use super::{CustomCall, Function, Value};
 use crate::error::Result;
 use crate::program::calls::{self, Node};
-
-/// The number of the typed interface of custom calls in StableHLO.
-const TYPED_INTERFACE: i64 = 4;
 
 /// What an operation is to this module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,6 +83,8 @@ pub struct Facts<'a> {
     locations: [Vec<Option<u32>>; 2],
     /// By the position of the target's name in the table of strings.
     custom_calls: HashMap<u32, CustomCall>,
+    /// The dictionaries whose attributes were found to be of their kinds.
+    checked: HashSet<u32>,
     /// The names of functions that custom calls need.
     required: BTreeSet<u32>,
 }
@@ -100,6 +101,7 @@ impl<'a> Facts<'a> {
             inputs: None,
             locations: [Vec::new(), Vec::new()],
             custom_calls: HashMap::new(),
+            checked: HashSet::new(),
             required: BTreeSet::new(),
         }
     }
@@ -123,8 +125,11 @@ impl<'a> Facts<'a> {
             }
             Kind::VhloCall => self.call(self.property(op, 0, b"callee"), function),
             Kind::Call => self.call(self.plain_callee(op), function),
-            Kind::VhloComposite | Kind::Composite => {
-                self.call(self.property(op, 1, b"decomposition"), function)
+            kind @ (Kind::VhloComposite | Kind::Composite) => {
+                self.call(self.property(op, 1, b"decomposition"), function);
+                if kind == Kind::VhloComposite {
+                    self.check_composite(op)?;
+                }
             }
             Kind::VhloCustomCall => self.custom_call(op, Self::property, function)?,
             Kind::CustomCall => self.custom_call(op, Self::optional_property, function)?,
@@ -240,42 +245,6 @@ impl<'a> Facts<'a> {
         if let (Some(name), Some(function)) = (name, function) {
             self.functions[function].calls.push(name);
         }
-    }
-
-    /// Takes a custom call. All but the target may be absent outside of VHLO, where
-    /// `property` is another.
-    fn custom_call(
-        &mut self,
-        op: &Op<'a>,
-        property: fn(&Self, &Op<'a>, usize, &[u8]) -> Option<u32>,
-        function: Option<usize>,
-    ) -> Option<()> {
-        let reader = self.reader;
-        let target = self.property(op, 2, b"call_target_name")?;
-        let name = reader.string(target)?;
-        if let Some(computations) = property(self, op, 3, b"called_computations") {
-            let mut list = reader.entries.attribute(computations)?;
-            for _ in 0..list.count()? {
-                let computation = list.index(reader.entries.codes.len())?;
-                self.call(Some(computation), function);
-                self.required.extend(reader.string(computation));
-            }
-        }
-        // JAX tells the typed interface by where the configuration stands.
-        let is_typed = op.attributes.and_then(|facts| reader.lookup(facts, b"mhlo.backend_config")).is_some();
-        let api_version = if is_typed {
-            Some(TYPED_INTERFACE)
-        } else {
-            property(self, op, 0, b"api_version").and_then(|version| reader.api_version(version))
-        };
-        let has_side_effect = property(self, op, 4, b"has_side_effect").and_then(|flag| reader.flag(flag));
-        let found = self.custom_calls.entry(name).or_insert_with(|| CustomCall {
-            target: String::from_utf8_lossy(reader.tables.strings[name as usize]).into_owned(),
-            api_version,
-            has_side_effect: false,
-        });
-        found.has_side_effect |= has_side_effect.unwrap_or(false);
-        Some(())
     }
 
     /// What a string attribute says.

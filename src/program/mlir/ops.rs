@@ -1,6 +1,7 @@
 //! The operations of VHLO: what each takes, gives and holds.
 
 use super::encodings::{Code, attribute};
+use super::entries::Entries;
 use crate::dtype::DType;
 
 /// The shape of an operation. A negative count means at least so many less one: -1 is
@@ -32,10 +33,12 @@ impl Shape {
     }
 }
 
-/// Whether an attribute is of the kind that a letter means; `dtype` is that of the
-/// elements of a tensor. What is written in more than one way has a `*`.
-pub fn is_kind(letter: u8, code: Code, dtype: Option<DType>) -> bool {
-    match letter {
+/// Whether an attribute is of the kind that a letter means. Some are written in two
+/// ways, and any will do for a `*`.
+pub fn is_kind(entries: &Entries, letter: u8, index: u32) -> Option<()> {
+    let code = *entries.codes.get(index as usize)?;
+    let dtype = entries.constant_dtype(index);
+    let fits = match letter {
         b'a' => code == attribute::VHLO_ARRAY,
         b'b' => code == attribute::VHLO_BOOLEAN,
         b'c' => code == Code::Vhlo(3),
@@ -51,11 +54,16 @@ pub fn is_kind(letter: u8, code: Code, dtype: Option<DType>) -> bool {
         b'B' => code == attribute::VHLO_TENSOR && dtype == Some(DType::PRED),
         b'I' => code == attribute::VHLO_TENSOR && dtype == Some(DType::S64),
         b'T' => code == Code::Vhlo(16),
+        b'g' => code == Code::Vhlo(23) || code == attribute::VHLO_TENSOR && dtype == Some(DType::S64),
+        b'S' => matches!(code, attribute::VHLO_STRING | attribute::VHLO_DICTIONARY),
+        b'o' => matches!(code, attribute::VHLO_INTEGER | attribute::VHLO_TYPE),
+        b'O' => matches!(code, attribute::VHLO_BOOLEAN | attribute::VHLO_TYPE),
         b'u' => code == Code::Vhlo(20),
         b'v' => code == attribute::VHLO_API_VERSION,
         b'y' => code == attribute::VHLO_TYPE,
         _ => true,
-    }
+    };
+    fits.then_some(())
 }
 
 /// Name, operands, results, regions and attributes, by name.
@@ -64,12 +72,12 @@ const OPERATIONS: [(&str, i8, i8, i8, &str); 144] = [
     ("abs_v1", 1, 1, 0, ""),
     ("add_v1", 2, 1, 0, ""),
     ("after_all_v1", -1, 1, 0, ""),
-    ("all_gather_v1", 1, 1, 0, "ii*b"),
-    ("all_gather_v2", -1, -1, 0, "ii*b"),
-    ("all_reduce_v1", 1, 1, 1, "i*b"),
-    ("all_reduce_v2", -1, -1, 1, "i*b"),
-    ("all_to_all_v1", 1, 1, 0, "ii*ii"),
-    ("all_to_all_v2", -1, -1, 0, "ii*ii"),
+    ("all_gather_v1", 1, 1, 0, "iigb"),
+    ("all_gather_v2", -1, -1, 0, "iigb"),
+    ("all_reduce_v1", 1, 1, 1, "igb"),
+    ("all_reduce_v2", -1, -1, 1, "igb"),
+    ("all_to_all_v1", 1, 1, 0, "iigii"),
+    ("all_to_all_v2", -1, -1, 0, "iigii"),
     ("and_v1", 2, 1, 0, ""),
     ("async_done_v1", 1, 1, 0, ""),
     ("async_start_v1", -1, 1, 1, ""),
@@ -87,10 +95,10 @@ const OPERATIONS: [(&str, i8, i8, i8, &str); 144] = [
     ("ceil_v1", 1, 1, 0, ""),
     ("cholesky_v1", 1, 1, 0, "b"),
     ("clamp_v1", 3, 1, 0, ""),
-    ("collective_broadcast_v1", 1, 1, 0, "i*"),
-    ("collective_broadcast_v2", -1, -1, 0, "ib*"),
+    ("collective_broadcast_v1", 1, 1, 0, "ig"),
+    ("collective_broadcast_v2", -1, -1, 0, "ibg"),
     ("collective_permute_v1", 1, 1, 0, "iI"),
-    ("collective_reduce_v1", -1, -1, 1, "ib*b"),
+    ("collective_reduce_v1", -1, -1, 1, "ibgb"),
     ("compare_v1", 2, 1, 0, "Cc"),
     ("complex_v1", 2, 1, 0, ""),
     ("composite_v1", -1, -1, 0, "dssi"),
@@ -103,13 +111,13 @@ const OPERATIONS: [(&str, i8, i8, i8, &str); 144] = [
     ("cosine_v2", 1, 1, 0, "u"),
     ("count_leading_zeros_v1", 1, 1, 0, ""),
     ("create_token_v1", 0, 1, 0, ""),
-    ("custom_call_v1", -1, -1, 0, "v*sabaaa"),
-    ("custom_call_v2", -1, -1, 0, "v*sabaaa*"),
+    ("custom_call_v1", -1, -1, 0, "vSsabaaa"),
+    ("custom_call_v2", -1, -1, 0, "vSsabaaaa"),
     ("divide_v1", 2, 1, 0, ""),
     ("dot_general_v1", 2, 1, 0, "IIaII"),
-    ("dot_general_v2", 2, 1, 0, "y*I*Iy*aI*Iy"),
+    ("dot_general_v2", 2, 1, 0, "yOIoIyoaIoIy"),
     ("dot_v1", 2, 1, 0, "a"),
-    ("dynamic_broadcast_in_dim_v1", 2, 1, 0, "I**"),
+    ("dynamic_broadcast_in_dim_v1", 2, 1, 0, "III"),
     ("dynamic_conv_v1", 3, 1, 0, "iiiiIiiIIiiIIaIBI"),
     ("dynamic_conv_v2", 3, 1, 0, "iiiiIiiIIiiIaIBI"),
     ("dynamic_gather_v1", 3, 1, 0, "IibII"),
@@ -133,7 +141,7 @@ const OPERATIONS: [(&str, i8, i8, i8, &str); 144] = [
     ("get_tuple_element_v1", 1, 1, 0, "i"),
     ("if_v1", 1, -1, 2, ""),
     ("imag_v1", 1, 1, 0, ""),
-    ("infeed_v1", 1, -1, 0, "s*"),
+    ("infeed_v1", 1, -1, 0, "sa"),
     ("iota_v1", 0, 1, 0, "i"),
     ("is_finite_v1", 1, 1, 0, ""),
     ("log_plus_one_v1", 1, 1, 0, ""),
@@ -160,7 +168,7 @@ const OPERATIONS: [(&str, i8, i8, i8, &str); 144] = [
     ("recv_v1", 1, -1, 0, "iib"),
     ("recv_v2", 1, -1, 0, "iibI"),
     ("reduce_precision_v1", 1, 1, 0, "ii"),
-    ("reduce_scatter_v1", 1, 1, 1, "i*ib"),
+    ("reduce_scatter_v1", 1, 1, 1, "igib"),
     ("reduce_v1", -1, -1, 1, "I"),
     ("reduce_window_v1", -1, -1, 1, "IIIII"),
     ("remainder_v1", 2, 1, 0, ""),

@@ -6,8 +6,6 @@
 
 mod operations;
 
-use std::collections::HashSet;
-
 use super::cursor::{Cursor, to_index};
 use super::damaged;
 use super::encodings::attribute;
@@ -78,7 +76,6 @@ pub fn walk<'a>(tables: &'a Tables<'a>, entries: &'a Entries<'a>, ir: Cursor<'a>
         scope: 0,
         use_lists: UseLists::default(),
         has_branches: false,
-        checked: HashSet::new(),
         results: Vec::new(),
         facts,
     };
@@ -102,8 +99,6 @@ struct Walk<'a> {
     /// Whether a region of several blocks was met, in which a value may be used before
     /// the block that defines it.
     has_branches: bool,
-    /// The dictionaries whose attributes were found to be of their kinds.
-    checked: HashSet<u32>,
     /// The types of the results of the current operation.
     results: Vec<u32>,
     facts: Facts<'a>,

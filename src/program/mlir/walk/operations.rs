@@ -1,7 +1,6 @@
 //! Reads an operation and checks it against what is known of its name.
 
 use super::{Op, Walk};
-use crate::program::mlir::attribute_names;
 use crate::program::mlir::cursor::Cursor;
 use crate::program::mlir::encodings::{Code, attribute::DICTIONARY};
 use crate::program::mlir::ops::is_kind;
@@ -73,32 +72,14 @@ impl<'a> Walk<'a> {
         let index = self.cursor.index(self.entries.codes.len())?;
         match self.entries.codes[index as usize] {
             DICTIONARY if self.tables.version < tables::NATIVE_PROPERTIES => {
-                if self.shapes[name as usize].is_some() && self.checked.insert(index) {
-                    self.check_dictionary(index)?;
+                if self.shapes[name as usize].is_some() {
+                    self.facts.check_kinds(index)?;
                 }
             }
             DICTIONARY | Code::Text => {}
             _ => return None,
         }
         Some(index)
-    }
-
-    /// Whether the attributes of an operation of VHLO are of their kinds, in a file that
-    /// gives them by name.
-    fn check_dictionary(&self, dictionary: u32) -> Option<()> {
-        let mut fields = self.entries.attribute(dictionary)?;
-        let length = self.entries.codes.len();
-        for _ in 0..fields.count()? {
-            let (key, value) = (fields.index(length)?, fields.index(length)?);
-            let name = self.facts.string(key).unwrap_or(b"");
-            self.is_kind(attribute_names::kind(name), value)?;
-        }
-        Some(())
-    }
-
-    fn is_kind(&self, letter: u8, index: u32) -> Option<()> {
-        let code = *self.entries.codes.get(index as usize)?;
-        is_kind(letter, code, self.entries.constant_dtype(index)).then_some(())
     }
 
     fn properties(&mut self, name: u32) -> Option<Cursor<'a>> {
@@ -111,7 +92,7 @@ impl<'a> Walk<'a> {
             let mut cursor = properties;
             for letter in shape.attributes.bytes() {
                 let index = cursor.index(self.entries.codes.len())?;
-                self.is_kind(letter, index)?;
+                is_kind(self.entries, letter, index)?;
             }
             if !cursor.is_at_end() {
                 return None;
