@@ -10,6 +10,7 @@ use cyxla::error::{Code, Error, Origin, Result};
 use serde_json::{Value, json};
 
 use crate::error_json::to_json;
+use crate::words::plain;
 
 /// The process's standard output, kept for the command alone.
 pub struct Console {
@@ -98,7 +99,9 @@ fn error_text(error: &Error) -> String {
         let start = if value.contains('\n') { "\n    " } else { " " };
         text.push_str(&format!("\n  {key}:{start}{value}"));
     }
-    text
+    // Names in files and what plugins print must not steer the terminal.
+    let lines = text.split('\n').map(|line| line.split('\t').map(plain).collect::<Vec<_>>().join("\t"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn cannot_write(error: &io::Error) -> Error {
@@ -113,13 +116,13 @@ mod tests {
     #[test]
     fn an_error_shows_its_hint_first_and_hides_what_programs_need() {
         let error = Error::invalid_argument("no such thing")
-            .with("pip", "one\ntwo\n")
+            .with("pip", "one\n\ttwo\x1b[2J\n")
             .with("plugin.path", "/x.so")
             .hint("make one")
             .parameter("dims");
         assert_eq!(
             error_text(&error),
-            "cyxla: no such thing\n  hint: make one\n  pip:\n    one\n    two\n  plugin.path: /x.so"
+            "cyxla: no such thing\n  hint: make one\n  pip:\n    one\n    \ttwo\\u{1b}[2J\n  plugin.path: /x.so"
         );
     }
 }

@@ -17,6 +17,7 @@ use crate::args::RunArgs;
 use crate::console::{Console, note};
 use crate::output_file::cannot_write;
 use crate::program::{self, Source};
+use crate::words::plain;
 use crate::{arguments, error_json, npy, summary, supervise};
 
 /// Outputs printed to a terminal; a program may have a thousand.
@@ -135,7 +136,7 @@ fn show(specs: &[TensorSpec], results: &[Vec<u8>], json: bool) -> String {
     }
     let mut text = String::new();
     for (index, (spec, bytes)) in outputs().enumerate().take(MOST_PRINTED) {
-        let name = spec.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
+        let name = spec.name.as_ref().map_or(String::new(), |name| format!(" {}", plain(name)));
         let values = summary::text(spec.dtype, &spec.dims, bytes);
         text.push_str(&format!("output {index}{name}: {}\n{values}\n", spec.array_type()));
     }
