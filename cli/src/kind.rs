@@ -53,12 +53,19 @@ const fn kind(at: usize, start: &'static [u8], name: &'static str, hint: &'stati
 /// The error of a program that could not be read; in words of the file's kind, if that
 /// is none that could be a program.
 pub fn explained(error: Error, path: &Path) -> Error {
-    let Ok(bytes) = program::read_file(path) else { return error };
-    if Encoding::of(&bytes) != Encoding::Unknown {
+    match program::read_file(path) {
+        Ok(bytes) => explained_by(error, path, &bytes),
+        Err(_) => error,
+    }
+}
+
+/// The same for a file that holds these bytes.
+pub fn explained_by(error: Error, path: &Path, bytes: &[u8]) -> Error {
+    if Encoding::of(bytes) != Encoding::Unknown {
         return error;
     }
-    let is_npz = begins(&NPZ, &bytes) && path.extension().is_some_and(|ending| ending == "npz");
-    match if is_npz { Some(NPZ.refusal()) } else { refusal(&bytes) } {
+    let is_npz = begins(&NPZ, bytes) && path.extension().is_some_and(|ending| ending == "npz");
+    match if is_npz { Some(NPZ.refusal()) } else { refusal(bytes) } {
         Some(refusal) => refusal.map_message(|message| format!("{} {message}", path.display())),
         None => error,
     }

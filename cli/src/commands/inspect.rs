@@ -38,5 +38,5 @@ fn description(args: &InspectArgs) -> Result<Value> {
         }
         Ok(inspection.to_json())
     };
-    read().map_err(|error| kind::explained(in_file(error, &args.file), &args.file))
+    read().map_err(|error| kind::explained_by(in_file(error, &args.file), &args.file, &bytes))
 }
