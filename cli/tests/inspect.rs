@@ -243,3 +243,22 @@ fn every_cut_of_an_export_is_an_error_or_described() {
         assert!(!stderr(&output).contains("panicked"), "{length}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn every_program_of_the_corpus_is_described() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus");
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
+    };
+    let folders: Vec<PathBuf> = entries(&corpus).into_iter().filter(|path| path.is_dir()).collect();
+    let files = folders.iter().flat_map(|folder| entries(folder));
+    let programs: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "jaxexport")).collect();
+    assert!(programs.len() > 50, "{} programs in {}", programs.len(), corpus.display());
+    for program in programs {
+        let value = success_json(&inspect(&program, &["--json"]));
+        assert_eq!(value["format"], "jax_export", "{}", program.display());
+        assert!(value["inputs"].is_array() && value["outputs"].is_array(), "{}", program.display());
+        assert!(value["stablehlo"].is_string(), "{}", program.display());
+    }
+}
