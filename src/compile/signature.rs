@@ -12,8 +12,9 @@ use crate::pjrt::{Executable, Layout, Shape};
 use crate::program::hlo::proto;
 use crate::program::{Signature, TensorSpec};
 
-/// Reads the signature of a program that was compiled for so many devices.
-pub fn read(executable: &Executable<'_>, device_count: usize) -> Result<Signature> {
+/// Reads the signature of a program that was compiled for so many devices. With
+/// `tuple_parameters` the plugin was told to take the parts of its one parameter.
+pub fn read(executable: &Executable<'_>, device_count: usize, tuple_parameters: bool) -> Result<Signature> {
     let (format, bytes) = executable.optimized_program()?;
     let module = match format.as_str() {
         "hlo_with_config" => proto::HloModuleWithConfig::decode(&*bytes).map(|program| program.module),
@@ -23,14 +24,22 @@ pub fn read(executable: &Executable<'_>, device_count: usize) -> Result<Signatur
     let module = module.map_err(|error| unreadable(error.to_string()))?;
     let module = module.ok_or_else(|| unreadable("it holds no module".into()))?;
     runnable::check(&module, device_count)?;
-    from_module(&module, &executable.output_shapes()?)
+    from_module(&module, &executable.output_shapes()?, tuple_parameters)
 }
 
-fn from_module(module: &proto::HloModule, output_shapes: &[Shape]) -> Result<Signature> {
+fn from_module(
+    module: &proto::HloModule,
+    output_shapes: &[Shape],
+    tuple_parameters: bool,
+) -> Result<Signature> {
     let shape = module.host_program_shape.as_ref();
     let shape = shape.ok_or_else(|| unreadable("it has no program shape".into()))?;
-    let mut inputs = Vec::with_capacity(shape.parameters.len());
-    for (index, parameter) in shape.parameters.iter().enumerate() {
+    let parameters = match &shape.parameters[..] {
+        [only] if tuple_parameters => &only.tuple_shapes,
+        all => all,
+    };
+    let mut inputs = Vec::with_capacity(parameters.len());
+    for (index, parameter) in parameters.iter().enumerate() {
         let what = format!("argument {index}");
         inputs.push(spec(parameter, &what)?);
         // Plugins do not compare an argument's order with the program's, and
@@ -49,26 +58,33 @@ fn from_module(module: &proto::HloModule, output_shapes: &[Shape]) -> Result<Sig
     }
     let donors = module.buffer_donor.iter().flat_map(|donor| &donor.entries);
     let aliases = module.input_output_alias.iter().flat_map(|alias| &alias.entries);
-    let donated = donors.map(|entry| entry.parameter_number);
-    for parameter in donated.chain(aliases.map(|entry| entry.parameter_number)) {
-        if let Some(input) = at(&mut inputs, parameter) {
+    let donated = donors.map(|entry| (entry.parameter_number, &entry.parameter_shape_index));
+    for (parameter, part) in
+        donated.chain(aliases.map(|entry| (entry.parameter_number, &entry.parameter_shape_index)))
+    {
+        let position = if tuple_parameters { part.first().copied().unwrap_or(-1) } else { parameter };
+        if let Some(input) = at(&mut inputs, position) {
             input.is_donated = true;
         }
     }
-    name_inputs(module, &mut inputs);
+    name_inputs(module, &mut inputs, tuple_parameters);
     let outputs = outputs(shape, output_shapes)?;
     Ok(Signature { inputs, outputs })
 }
 
 /// Names live in the program's locations, which parameters keep as metadata.
-fn name_inputs(module: &proto::HloModule, inputs: &mut [TensorSpec]) {
+fn name_inputs(module: &proto::HloModule, inputs: &mut [TensorSpec], tuple_parameters: bool) {
     let entry = module.computations.iter().find(|one| one.id == module.entry_computation_id);
     for instruction in entry.iter().flat_map(|entry| &entry.instructions) {
         let name = instruction.metadata.as_ref().map_or(&[][..], |metadata| &metadata.op_name);
-        if instruction.opcode == "parameter"
-            && !name.is_empty()
-            && let Some(input) = at(inputs, instruction.parameter_number)
-        {
+        if instruction.opcode != "parameter" || name.is_empty() {
+            continue;
+        }
+        if tuple_parameters {
+            for (part, input) in inputs.iter_mut().enumerate() {
+                input.name = Some(format!("{}[{part}]", String::from_utf8_lossy(name)));
+            }
+        } else if let Some(input) = at(inputs, instruction.parameter_number) {
             input.name = Some(String::from_utf8_lossy(name).into_owned());
         }
     }
@@ -155,10 +171,11 @@ mod tests {
             proto::Computation { id: 4, instructions: vec![parameter(0, "inner")] },
             proto::Computation { id: 5, instructions: vec![parameter(1, "x['w']"), parameter(9, "none")] },
         ];
-        module.buffer_donor =
-            Some(proto::BufferDonor { entries: vec![proto::DonorEntry { parameter_number: 1 }] });
+        module.buffer_donor = Some(proto::BufferDonor {
+            entries: vec![proto::DonorEntry { parameter_number: 1, ..Default::default() }],
+        });
         let known = [Shape { dtype: DType::F32, dims: vec![2] }];
-        let signature = from_module(&module, &known).unwrap();
+        let signature = from_module(&module, &known, false).unwrap();
         let inputs = &signature.inputs;
         assert_eq!(inputs[0].array_type().to_string(), "f32[4,8]");
         assert_eq!(
@@ -171,7 +188,7 @@ mod tests {
             (2, Some("x['w']"), true)
         );
         assert_eq!(signature.outputs.len(), 1);
-        assert!(from_module(&module, &[]).is_err());
+        assert!(from_module(&module, &[], false).is_err());
     }
 
     #[test]
@@ -183,10 +200,10 @@ mod tests {
         let column_major = proto::Shape { layout: layout(&[0, 1]), ..array(11, &[2, 3]) };
         let huge = array(12, &[i64::MAX, 2]);
         for shape in [tuple.clone(), array(17, &[]), array(99, &[]), dynamic, column_major, huge] {
-            let error = from_module(&module(vec![shape], tuple.clone()), &[]).unwrap_err();
+            let error = from_module(&module(vec![shape], tuple.clone()), &[], false).unwrap_err();
             assert_eq!(error.code(), Code::Unimplemented, "{error}");
         }
         let vector = proto::Shape { layout: layout(&[0]), ..array(11, &[3]) };
-        from_module(&module(vec![vector], tuple), &[]).unwrap();
+        from_module(&module(vec![vector], tuple), &[], false).unwrap();
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::detect::Encoding;
+use super::hlo::{self, HloFacts};
 use super::jax_export::{self, AvalType, Export};
 use super::signature::{Signature, TensorSpec};
 use super::{detect, mlir, text_facts};
@@ -128,6 +129,7 @@ impl Contents {
             Encoding::Text => Contents::of_text(bytes),
             Encoding::Bytecode => Contents::of_bytecode(bytes),
             Encoding::JaxExport => Contents::of_export(bytes, jax_export::read(bytes)?),
+            Encoding::HloProto => Ok(Contents::of_hlo(hlo::read(bytes)?)),
             _ => Err(detect::not_a_program(encoding)),
         }
     }
@@ -166,6 +168,20 @@ impl Contents {
             has_shardy: text.contains("sdy."),
             ..Contents::unknown(Encoding::Text, 0..bytes.len())
         })
+    }
+
+    fn of_hlo(facts: HloFacts) -> Contents {
+        let Signature { inputs, outputs } = &facts.signature;
+        let tensors = |specs: &[TensorSpec]| specs.iter().map(Tensor::from).collect::<Vec<_>>();
+        let devices = facts.devices.and_then(|(replicas, partitions)| replicas.checked_mul(partitions));
+        Contents {
+            name: Some(facts.name),
+            function: Some((tensors(inputs), tensors(outputs))),
+            custom_calls: facts.custom_calls,
+            device_count: devices.and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0),
+            tuple_parameters: facts.tuple_parameters,
+            ..Contents::unknown(Encoding::HloProto, facts.module)
+        }
     }
 
     fn of_bytecode(bytes: &[u8]) -> Result<Contents> {
@@ -249,6 +265,18 @@ impl From<mlir::Value> for Tensor {
             mlir::ValueType::Other => (Element::Unknown("unknown".to_owned()), Vec::new()),
         };
         Tensor { name: value.name, element, dims, is_donated: value.is_donated, ..Tensor::default() }
+    }
+}
+
+impl From<&TensorSpec> for Tensor {
+    fn from(spec: &TensorSpec) -> Tensor {
+        Tensor {
+            name: spec.name.clone(),
+            element: Element::Array(spec.dtype),
+            dims: spec.dims.iter().map(|&dim| Dim::Fixed(dim)).collect(),
+            is_donated: spec.is_donated,
+            ..Tensor::default()
+        }
     }
 }
 

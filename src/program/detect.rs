@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::saved_magic::{SAVED_MAGIC, is_damaged_magic};
-use super::{Format, calls, foreign, jax_export, mlir, replicas, tensors, text};
+use super::{Format, calls, foreign, hlo, jax_export, mlir, replicas, tensors, text};
 use crate::error::{Code, Error, Origin, Result};
 
 /// What a program's bytes look like.
@@ -33,6 +33,10 @@ impl Encoding {
         }
         if code.starts_with(SAVED_MAGIC) || is_damaged_magic(code) {
             return Encoding::SavedExecutable;
+        }
+        // A small one may be all of characters.
+        if hlo::looks_like_one(code) {
+            return Encoding::HloProto;
         }
         if let Ok(text) = std::str::from_utf8(code) {
             let has = |word: &str| memmem::find(code, word.as_bytes()).is_some();

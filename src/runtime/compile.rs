@@ -76,7 +76,7 @@ fn describe(
     let device_count = options.devices.len();
     let (name, compiled) = {
         let executable = loaded.executable()?;
-        (executable.name()?, signature::read(&executable, device_count)?)
+        (executable.name()?, signature::read(&executable, device_count, program.contents().tuple_parameters)?)
     };
     for input in &compiled.inputs {
         check_plugin_takes(runtime, input.dtype)?;

@@ -145,6 +145,9 @@ pub struct InputOutputAlias {
 pub struct AliasEntry {
     #[prost(int64, tag = "2")]
     pub parameter_number: i64,
+    /// The way to the part of a tuple.
+    #[prost(int64, repeated, tag = "3")]
+    pub parameter_shape_index: Vec<i64>,
 }
 
 /// Which parameters are donated to whatever can use their memory.
@@ -159,4 +162,7 @@ pub struct BufferDonor {
 pub struct DonorEntry {
     #[prost(int64, tag = "1")]
     pub parameter_number: i64,
+    /// The way to the part of a tuple.
+    #[prost(int64, repeated, tag = "2")]
+    pub parameter_shape_index: Vec<i64>,
 }

@@ -1,0 +1,177 @@
+use super::*;
+
+macro_rules! fixture {
+    ($name:literal) => {
+        include_bytes!(concat!("../../../tests/fixtures/hlo/", $name, ".pb"))
+    };
+}
+
+const STEPS: &[u8] = fixture!("steps");
+const TUPLE: &[u8] = fixture!("tuple");
+const ALL: [&[u8]; 10] = [
+    STEPS,
+    TUPLE,
+    fixture!("empty_tuple_parameter"),
+    fixture!("mixed"),
+    fixture!("nested_parameter"),
+    fixture!("nested_result"),
+    fixture!("empty_result"),
+    fixture!("column_major_result"),
+    fixture!("custom_call"),
+    fixture!("token"),
+];
+
+/// Types and names: `f32[4]! x` is donated.
+fn told(specs: &[TensorSpec]) -> Vec<String> {
+    let tell = |spec: &TensorSpec| {
+        let donated = if spec.is_donated { "!" } else { "" };
+        format!("{}{donated} {}", spec.array_type(), spec.name.as_deref().unwrap_or("-"))
+    };
+    specs.iter().map(tell).collect()
+}
+
+/// A field of bytes.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    let size = content.len();
+    [&[number << 3 | 2, size as u8 | 0x80, (size >> 7) as u8][..], content].concat()
+}
+
+#[test]
+fn names_types_and_donation() {
+    let facts = read(STEPS).unwrap();
+    assert_eq!((facts.name.as_str(), facts.module), ("jit_steps", 0..STEPS.len()));
+    assert_eq!(told(&facts.signature.inputs), ["f32[] params['scale']", "f32[4]! x"]);
+    assert_eq!(told(&facts.signature.outputs), ["f32[4] -", "f32[] -"]);
+    assert!(!facts.tuple_parameters && facts.custom_calls.is_empty() && facts.devices.is_none());
+}
+
+#[test]
+fn one_tuple_is_taken_apart() {
+    let facts = read(TUPLE).unwrap();
+    assert!(facts.tuple_parameters);
+    assert_eq!(told(&facts.signature.inputs), ["f32[2,3] pair[0]", "f32[2,3]! pair[1]"]);
+    assert_eq!(told(&facts.signature.outputs), ["f32[2,3] -"]);
+    let facts = read(fixture!("empty_tuple_parameter")).unwrap();
+    assert!(facts.tuple_parameters && facts.signature.inputs.is_empty());
+    let facts = read(fixture!("empty_result")).unwrap();
+    assert_eq!((told(&facts.signature.inputs).len(), facts.signature.outputs.len()), (1, 0));
+}
+
+#[test]
+fn custom_calls_are_listed_once() {
+    assert_eq!(read(fixture!("custom_call")).unwrap().custom_calls, ["first", "second"]);
+}
+
+#[test]
+fn what_plugins_cannot_run_is_refused() {
+    for (bytes, part) in [
+        (&fixture!("mixed")[..], "parameter 1 is a tuple"),
+        (fixture!("nested_parameter"), "input 0 (part 0 of its tuple) of the program is a tuple"),
+        (fixture!("nested_result"), "result 0 of the program is a tuple"),
+        (fixture!("token"), "is a token"),
+    ] {
+        let error = read(bytes).unwrap_err();
+        assert_eq!(error.code(), Code::Unimplemented);
+        assert!(error.message().contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_module_is_found_inside_of_others() {
+    // HloModuleProtoWithConfig with the numbers of replicas and partitions.
+    let with_config = [field(1, STEPS), field(2, &[0x20, 2, 0x28, 4])].concat();
+    let snapshot = field(1, &[field(1, STEPS), field(3, b"")].concat());
+    for (bytes, devices) in [(&with_config, Some((2, 4))), (&field(1, STEPS), None), (&snapshot, None)] {
+        let facts = read(bytes).unwrap();
+        assert!(looks_like_one(bytes));
+        assert_eq!((&bytes[facts.module], facts.devices), (STEPS, devices));
+    }
+    assert!(!looks_like_one(&field(1, &snapshot)));
+}
+
+#[test]
+fn other_files_are_not_taken_for_one() {
+    let numpy = b"\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}";
+    for other in [
+        &b""[..],
+        b"\n",
+        b"hello",
+        b"\x7fELF\x02\x01\x01",
+        numpy,
+        b"HloModule m",
+        b"ML\xefR\x0d",
+        b"\x08\x00\x00\x00TFL3",
+    ] {
+        assert!(!looks_like_one(other));
+    }
+    // Bytes without any order in them.
+    let mut state = 1_u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u8
+    };
+    for _ in 0..20_000 {
+        let bytes: [u8; 64] = std::array::from_fn(|_| random());
+        assert!(!looks_like_one(&bytes) && !looks_like_one(&[&[0x0a, 3][..], &bytes].concat()));
+    }
+}
+
+#[test]
+fn what_is_cut_off_is_said_to_be_damaged() {
+    for whole in ALL {
+        for length in 0..whole.len() {
+            let cut = &whole[..length];
+            match read(cut) {
+                Err(error) => {
+                    assert!([Code::InvalidArgument, Code::Unimplemented].contains(&error.code()))
+                }
+                // What stands last may be missing: donation, the lines of the source.
+                Ok(facts) => {
+                    let whole = read(whole).unwrap().signature;
+                    assert_eq!(facts.signature.outputs, whole.outputs);
+                    assert!(
+                        facts
+                            .signature
+                            .inputs
+                            .iter()
+                            .zip(&whole.inputs)
+                            .all(|(one, other)| one.same_type(other))
+                    );
+                }
+            }
+            assert!(length < 96 || looks_like_one(cut), "{length} of {}", whole.len());
+        }
+    }
+}
+
+/// Damage gives an error or other facts, and nothing worse.
+#[test]
+fn damage_does_no_harm() {
+    for whole in ALL {
+        for position in 0..whole.len() {
+            for change in [1, 0x80] {
+                let mut bytes = whole.to_vec();
+                bytes[position] ^= change;
+                let _ = looks_like_one(&bytes);
+                let _ = read(&bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn names_that_were_made_up_are_none() {
+    let told = |name| name_of(name, b"");
+    for (own, expected) in [("x", Some("x")), ("x.1", Some("x")), ("a.b.12", Some("a.b")), ("p", Some("p"))] {
+        assert_eq!(told(own).as_deref(), expected, "{own}");
+    }
+    for made_up in ["Arg_0.1", "p0", "param_1.2", "parameter.3", "arg12", ""] {
+        assert_eq!(told(made_up), None, "{made_up}");
+    }
+    assert_eq!(name_of("x", b"params['w']").as_deref(), Some("params['w']"));
+    assert_eq!(name_of("x", b"\xff").as_deref(), Some("\u{fffd}"));
+}
+
+fn name_of(name: &str, op_name: &[u8]) -> Option<String> {
+    super::name(&Instruction { name, op_name, ..Instruction::default() })
+}
