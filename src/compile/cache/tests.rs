@@ -260,18 +260,26 @@ fn a_plugin_is_read_once() {
     let folder = Scratch::new("cache-plugin");
     let cache = Cache::open(&folder.path().join("cache"), DEFAULT_SIZE).unwrap();
     let library = folder.write("plugin.so", "abc");
-    set_age(&library, HOUR);
+    let set_time = |time| File::open(&library).unwrap().set_modified(time).unwrap();
+    set_time(SystemTime::now() + HOUR);
     let young = FileStat::of(&library).unwrap();
     let read = cache.plugin_file(&library, &young).unwrap();
     assert!(read.stat.is_none() && !cache.path().exists(), "it may change without a trace");
-    // As if it had been remembered when it was old enough.
+    set_time(SystemTime::now() - HOUR);
+    std::thread::sleep(Duration::from_millis(200));
+    let old = FileStat::of(&library).unwrap();
+    let first = cache.plugin_file(&library, &old).unwrap();
+    assert_eq!((first.stat, first.hash), (Some(old), read.hash));
+    let again = cache.plugin_file(Path::new("/gone/plugin.so"), &old).unwrap();
+    assert_eq!(again, first, "the file is not even opened");
+    // Another hash, to see that it is the remembered one.
     let made_up = Hash([5; 32]);
-    let name = format!("{}.plugin", young.hash());
+    let name = format!("{}.plugin", old.hash());
     let remember = |record: &[u8]| {
         Folder::create(cache.path()).and_then(|inside| inside.write(&name, record)).unwrap();
-        cache.plugin_file(&library, &young).unwrap().hash
+        cache.plugin_file(&library, &old).unwrap().hash
     };
-    let record = plugin_record(&made_up, &young);
+    let record = plugin_record(&made_up, &old);
     assert_eq!(remember(&record), made_up);
     for at in 0..record.len() {
         let mut damaged = record.clone();

@@ -17,9 +17,11 @@ use crate::error::{Code, Error, Origin, Result};
 
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 20;
-/// A file that was changed within this time might be changed again without a change
-/// of its times, which some file systems count in steps of two seconds.
-const UNSETTLED: i64 = 3_000_000_000;
+/// A file that was changed within this time might be changed again without a change of
+/// its times: systems count them in steps.
+const STEP: i64 = 100_000_000;
+/// The same for file systems that keep whole seconds or two.
+const LONG_STEP: i64 = 3_000_000_000;
 
 /// What changes whenever a file is written or replaced. The number of its file system
 /// is not among it: that of a container differs with each start.
@@ -48,11 +50,11 @@ impl FileStat {
         Hash::of(&[numbers.map(u64::to_le_bytes).as_flattened()])
     }
 
-    /// Whether the file would surely show a change: its last one is long enough ago.
-    fn is_settled(&self) -> bool {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now = i64::try_from(now.as_nanos()).unwrap_or(i64::MAX);
-        self.changed.max(self.modified).saturating_add(UNSETTLED) < now
+    /// Whether a change after `now`, in nanoseconds since 1970, would surely show.
+    pub(super) fn is_settled(&self, now: i64) -> bool {
+        let last = self.changed.max(self.modified);
+        let step = if self.changed % 1_000_000_000 == 0 { LONG_STEP } else { STEP };
+        last.saturating_add(step) < now
     }
 }
 
@@ -76,7 +78,7 @@ pub struct PluginFile {
     /// The hash of its content.
     pub hash: Hash,
     /// What it looked like when it was hashed; `None` if it had been changed so
-    /// shortly before that its looks say nothing.
+    /// shortly before that it may have changed again and look the same.
     pub stat: Option<FileStat>,
 }
 
@@ -93,6 +95,7 @@ impl PluginFile {
         let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
         let look = |file: &File| file.metadata().map(|found| FileStat::from(&found));
         let before = look(&file).map_err(|error| unreadable(path, &error))?;
+        let is_settled = before.is_settled(now());
         let hash = content(&mut file).map_err(|error| unreadable(path, &error))?;
         let after = look(&file).map_err(|error| unreadable(path, &error))?;
         if before != *loaded || after != *loaded {
@@ -100,8 +103,13 @@ impl PluginFile {
             return Err(Error::new(Code::FailedPrecondition, Origin::System, message)
                 .hint("start the process again, so that it uses the new plugin"));
         }
-        Ok(PluginFile { name: file_name(path), hash, stat: Some(after).filter(FileStat::is_settled) })
+        Ok(PluginFile { name: file_name(path), hash, stat: is_settled.then_some(after) })
     }
+}
+
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }
 
 fn file_name(path: &Path) -> String {
