@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Api, Buffer, BufferRef, Event, Executable, call, presence, sys};
+use super::{Api, Buffer, BufferRef, Device, Event, Executable, call, presence, sys};
 use crate::error::{Code, Error, Origin, Result};
 
 /// A compiled program that is ready to run.
@@ -13,6 +13,8 @@ pub struct LoadedExecutable {
     in_place: bool,
     /// How many results the plugin writes.
     output_count: usize,
+    /// Where it runs, if it has no device of its own; else NULL.
+    execute_device: *mut sys::PJRT_Device,
 }
 
 // SAFETY: PJRT executables may be used from any thread.
@@ -41,7 +43,8 @@ impl LoadedExecutable {
             let message = "the plugin returned no executable, and no error either";
             return Err(Error::new(Code::Internal, Origin::Plugin, message));
         }
-        let mut loaded = LoadedExecutable { api, raw, in_place, output_count: 0 };
+        let mut loaded =
+            LoadedExecutable { api, raw, in_place, output_count: 0, execute_device: std::ptr::null_mut() };
         let output_count = loaded.executable()?.output_count()?;
         loaded.output_count = output_count;
         Ok(loaded)
@@ -58,6 +61,19 @@ impl LoadedExecutable {
             return Err(Error::new(Code::Internal, Origin::Plugin, message));
         }
         Ok(Executable { loaded: self, raw: args.executable })
+    }
+
+    /// Says where a program runs that was compiled for any device. All others have a
+    /// device of their own.
+    pub fn run_on(&mut self, device: &Device) {
+        let mut args = sys::PJRT_LoadedExecutable_AddressableDevices_Args::new();
+        args.executable = self.raw;
+        // SAFETY: the executable is alive.
+        let asked = unsafe { call!(self.api, PJRT_LoadedExecutable_AddressableDevices, &mut args) };
+        if asked.is_ok() && args.num_addressable_devices == 0 {
+            // Devices live as long as the client, and so longer than this.
+            self.execute_device = device.raw;
+        }
     }
 
     /// Starts the program on its device.
@@ -77,6 +93,7 @@ impl LoadedExecutable {
         args.num_devices = 1;
         args.num_args = arguments.len();
         args.output_lists = &result_list;
+        args.execute_device = self.execute_device;
         if notify {
             args.device_complete_events = &mut event;
         }

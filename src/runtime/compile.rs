@@ -70,7 +70,7 @@ fn traits(program: &Program, device_count: usize) -> ProgramTraits {
 fn describe(
     runtime: &'static Runtime,
     program: &Program,
-    loaded: LoadedExecutable,
+    mut loaded: LoadedExecutable,
     options: &CompileOptions,
 ) -> Result<Executable> {
     let device_count = options.devices.len();
@@ -81,7 +81,8 @@ fn describe(
     for input in &compiled.inputs {
         check_plugin_takes(runtime, input.dtype)?;
     }
-    let device = options.devices.first().copied().unwrap_or(0);
+    let device = runtime.device(options.devices.first().copied().unwrap_or(0))?;
+    loaded.run_on(device);
     let (signature, arguments) = match program.parameters(&runtime.info.platform)? {
         None => (with_names(program, compiled), Arguments::all()),
         Some(parameters) => {
@@ -91,9 +92,8 @@ fn describe(
             };
             let told = program.signature().ok_or_else(|| Error::internal("an export without a signature"))?;
             let signature = user_signature(told, &parameters, compiled)?;
-            let on = runtime.device(device)?;
             let count = signature.inputs.len();
-            (signature, Arguments::new(runtime, on, &parameters, index_type, count)?)
+            (signature, Arguments::new(runtime, device, &parameters, index_type, count)?)
         }
     };
     Ok(Executable(Arc::new(Inner {

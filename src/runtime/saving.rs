@@ -64,7 +64,7 @@ pub(super) fn load(runtime: &'static Runtime, saved: Saved<'_>, from_cache: bool
     let mut saved = saved.into_owned()?;
     saved.facts.cache_key = None;
     let facts = saved.facts.clone();
-    let loaded = thread::with_stack(|| runtime.client.load(saved.executable()))
+    let mut loaded = thread::with_stack(|| runtime.client.load(saved.executable()))
         .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
     let gives = loaded.executable()?.output_shapes()?;
     let due = facts.signature.outputs.iter();
@@ -75,6 +75,7 @@ pub(super) fn load(runtime: &'static Runtime, saved: Saved<'_>, from_cache: bool
     }
     let first = facts.devices.first().copied().unwrap_or(0);
     let device = runtime.device(first)?;
+    loaded.run_on(device);
     let arguments =
         Arguments::new(runtime, device, &facts.parameters, facts.index_dtype, facts.signature.inputs.len())?;
     Ok(Executable(Arc::new(Inner {

@@ -241,8 +241,42 @@ static void a_program_may_be_compiled_for_several_devices(void)
     CHECK(alive());
 }
 
+/* In a child with two devices. */
+static void a_portable_program_runs_on_the_device_that_is_named(void)
+{
+    static const float in[] = {1, 2, 3, 4};
+    static const float want[] = {2, 4, 6, 8};
+    static const char *const options[] = {"portable=true", "portable=true;device=1"};
+    cyxla_program *program = NULL;
+
+    CHECK_OK(cyxla_program_from_bytes(DOUBLE_F32_4, strlen(DOUBLE_F32_4), CYXLA_FORMAT_DETECT, NULL, &program));
+    for (size_t i = 0; i < 2; i++) {
+        static const int64_t dims[] = {4};
+        float out[4] = {0};
+        cyxla_executable *e = NULL;
+        cyxla_buffer *input = NULL;
+        cyxla_buffer *output = NULL;
+        CHECK_OK(compile_with(program, options[i], &e));
+        CHECK_OK(run_1_1(e, in, sizeof in, out, sizeof out));
+        CHECK_FLOATS(out, want, 4);
+        CHECK_OK(cyxla_buffer_from_host(i, CYXLA_DTYPE_F32, dims, 1, NULL, in, &input));
+        const cyxla_buffer *inputs[] = {input};
+        if (CHECK_OK(cyxla_execute(e, inputs, 1, &output, 1))) {
+            CHECK_INT(cyxla_buffer_device(output), i);
+            CHECK_OK(cyxla_buffer_to_host(output, out, sizeof out));
+            CHECK_FLOATS(out, want, 4);
+        }
+        cyxla_buffer_free(input);
+        cyxla_buffer_free(output);
+        cyxla_executable_free(e);
+    }
+    cyxla_program_free(program);
+    CHECK(alive());
+}
+
 static void children(void)
 {
+    CHECK_CHILD("portable", "CYXLA_OPTIONS=cpu_device_count=2");
     CHECK_CHILD("two-devices", "CYXLA_OPTIONS=cpu_device_count=2");
     if (!on_fake_plugin())
         CHECK_CHILD("several-devices", "CYXLA_OPTIONS=cpu_device_count=2");
@@ -342,6 +376,7 @@ int main(int argc, char **argv)
     static const struct test_mode modes[] = {
         {"two-devices", a_program_runs_on_the_device_it_was_compiled_for},
         {"several-devices", a_program_may_be_compiled_for_several_devices},
+        {"portable", a_portable_program_runs_on_the_device_that_is_named},
         {"tells-little", check_tells_little},
         {NULL, NULL},
     };
