@@ -4,8 +4,7 @@
  *     start_cyxla MODEL IMAGES
  *
  * MODEL takes f32[1,64] and gives f32[1,10]; IMAGES starts with 64 bytes of pixels. Prints
- * the most likely digit and how likely it is, then in a line of its own `from the cache`
- * or `compiled`.
+ * what digit.h says, then in a line of its own `from the cache` or `compiled`.
  */
 #include <stdio.h>
 #include <stdlib.h>

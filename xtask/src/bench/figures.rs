@@ -17,12 +17,6 @@ impl Figures {
     }
 }
 
-/// One way to do something, and how long it takes.
-pub struct Row {
-    pub way: String,
-    pub figures: Figures,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

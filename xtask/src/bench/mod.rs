@@ -34,7 +34,7 @@ const RUN_LIMIT: f64 = 1.5;
 
 /// What a start from the cache may take, in the time of ONNX Runtime's start, for the
 /// check. The aim is 1.0.
-const START_LIMIT: f64 = 1.25;
+const START_LIMIT: f64 = 1.1;
 
 /// Of the plot.
 const TITLE: &str = "Time of a call, in that of raw PJRT C, bound (median; logarithmic)";
@@ -173,12 +173,13 @@ pub fn check_start(project: &Project) -> Result<()> {
     if !starts.cache_was_used {
         return Err("a start that should have found its executable in the cache compiled it".into());
     }
-    let ratio = starts.warm_ratio();
-    if ratio <= START_LIMIT {
+    let (time, processor) = starts.warm_ratios();
+    // Other work on the machine lengthens one or the other, by chance.
+    if time.min(processor) <= START_LIMIT {
         return Ok(());
     }
     Err(format!(
-        "a start from the cache takes {ratio:.2} times that of ONNX Runtime; at most {START_LIMIT} is allowed"
+        "a start from the cache takes {time:.2} times that of ONNX Runtime; at most {START_LIMIT} is allowed"
     ))
 }
 
@@ -191,10 +192,7 @@ fn group(comparison: &Comparison) -> Group {
 }
 
 fn start_group(starts: &Starts) -> Group {
-    let bars = starts
-        .rows
-        .iter()
-        .map(|row| bar(&row.way, starts.ratio(row), &format!("{:.1} ms", row.figures.p50 / 1e6)));
+    let bars = starts.medians().map(|(way, time, ratio)| bar(way, ratio, &format!("{time:.1} ms")));
     Group {
         title: "Start of a process to its first result, in that of ONNX Runtime".into(),
         bars: bars.collect(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::figures::{Figures, Row};
+use super::figures::Figures;
 use super::peer::Peer;
 use crate::Result;
 use crate::project;
@@ -28,6 +28,12 @@ pub fn programs(folder: &Path) -> Result<Vec<Program>> {
         .map_err(|error| format!("{}: {error}", path.display()))?;
     let text = |program: &Value, key: &str| program[key].as_str().unwrap_or_default().to_string();
     Ok(list.iter().map(|program| Program { id: text(program, "id"), name: text(program, "name") }).collect())
+}
+
+/// One way to run a program, and how long a call takes.
+pub struct Row {
+    pub way: String,
+    pub figures: Figures,
 }
 
 /// A program, and a row for each way to run it. The first is the floor.

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::figures::{Figures, Row};
+use super::figures::Figures;
 use super::programs;
 use crate::Result;
 use crate::peers::Peers;
@@ -26,8 +26,16 @@ const COLD: &str = "libcyxla, nothing cached";
 const WARM: &str = "libcyxla, from its cache";
 const ORT: &str = "ONNX Runtime C";
 
+/// One way to start, and how long it takes.
+struct Row {
+    way: &'static str,
+    time: Figures,
+    /// Of the processors, which other work on the machine changes less.
+    processor: Figures,
+}
+
 pub struct Starts {
-    pub rows: Vec<Row>,
+    rows: Vec<Row>,
     /// Whether each start that counts as one from the cache was one.
     pub cache_was_used: bool,
 }
@@ -41,8 +49,9 @@ struct Way<'a> {
 
 /// One start.
 struct Started {
-    /// Until the answer was there.
-    nanoseconds: u64,
+    /// Nanoseconds until the answer was there, by the clock and of the processors.
+    time: u64,
+    processor: u64,
     answer: String,
     is_from_cache: bool,
 }
@@ -70,7 +79,7 @@ pub fn compare(project: &Project, peers: &Peers, built: &Path, models: &Path) ->
         Way { name: WARM, command: cyxla(&warm)?, emptied: None },
         Way { name: ORT, command: ort, emptied: None },
     ];
-    let mut times = vec![Vec::new(); ways.len()];
+    let mut times = vec![(Vec::new(), Vec::new()); ways.len()];
     let mut answers = Vec::new();
     let mut cache_was_used = true;
     for start in 0..UNCOUNTED + STARTS {
@@ -78,7 +87,8 @@ pub fn compare(project: &Project, peers: &Peers, built: &Path, models: &Path) ->
             let started = way.start()?;
             answers.push(started.answer);
             if start >= UNCOUNTED {
-                times.push(started.nanoseconds);
+                times.0.push(started.time);
+                times.1.push(started.processor);
                 cache_was_used &= way.name != WARM || started.is_from_cache;
             }
         }
@@ -87,8 +97,11 @@ pub fn compare(project: &Project, peers: &Peers, built: &Path, models: &Path) ->
     if answers.len() != 1 {
         return Err(format!("the ways to start give different answers: {}", answers.join(", ")));
     }
-    let rows = ways.iter().zip(times);
-    let rows = rows.map(|(way, times)| Row { way: way.name.to_string(), figures: Figures::new(times) });
+    let rows = ways.iter().zip(times).map(|(way, (time, processor))| Row {
+        way: way.name,
+        time: Figures::new(time),
+        processor: Figures::new(processor),
+    });
     Ok(Starts { rows: rows.collect(), cache_was_used })
 }
 
@@ -104,47 +117,62 @@ impl Way<'_> {
         let mut output = BufReader::new(child.stdout.take().ok_or("a child without its output")?);
         let mut answer = String::new();
         output.read_line(&mut answer).map_err(problem)?;
-        let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let time = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let mut rest = String::new();
         output.read_to_string(&mut rest).map_err(problem)?;
         let status = child.wait().map_err(problem)?;
         if !status.success() {
             return Err(format!("{}: {status}", self.name));
         }
+        let mut lines = rest.lines();
+        let microseconds: Option<u64> = lines.next().and_then(|line| line.parse().ok());
+        let microseconds = microseconds.ok_or_else(|| format!("{} says no processor time", self.name))?;
         Ok(Started {
-            nanoseconds,
+            time,
+            processor: 1000 * microseconds,
             answer: answer.trim_end().to_string(),
-            is_from_cache: rest.trim() == "from the cache",
+            is_from_cache: lines.next() == Some("from the cache"),
         })
     }
 }
 
 impl Starts {
-    /// The median of a way in that of ONNX Runtime.
-    pub fn ratio(&self, row: &Row) -> f64 {
-        let ort = self.rows.iter().find(|row| row.way == ORT);
-        row.figures.p50 / ort.map_or(f64::NAN, |row| row.figures.p50)
+    fn find(&self, way: &str) -> &Row {
+        self.rows.iter().find(|row| row.way == way).expect("each way has a row")
+    }
+
+    /// The medians in those of ONNX Runtime: by the clock, and of the processors.
+    fn ratios(&self, row: &Row) -> (f64, f64) {
+        let ort = self.find(ORT);
+        (row.time.p50 / ort.time.p50, row.processor.p50 / ort.processor.p50)
     }
 
     /// The same, of the start from the cache.
-    pub fn warm_ratio(&self) -> f64 {
-        self.rows.iter().find(|row| row.way == WARM).map_or(f64::NAN, |row| self.ratio(row))
+    pub fn warm_ratios(&self) -> (f64, f64) {
+        self.ratios(self.find(WARM))
+    }
+
+    /// Each way: its name, its median in milliseconds, and that in the median of ONNX Runtime.
+    pub fn medians(&self) -> impl Iterator<Item = (&'static str, f64, f64)> {
+        self.rows.iter().map(|row| (row.way, row.time.p50 / 1e6, self.ratios(row).0))
     }
 
     pub fn print(&self) {
         println!(
-            "\n{:<26} {:>8} {:>10} {:>10}   {:>8}",
-            "start to first result", "starts", "p50 ms", "most ms", "p50"
+            "\n{:<26} {:>8} {:>10} {:>10}   {:>8}   {:>10} {:>8}",
+            "start to first result", "starts", "p50 ms", "most ms", "p50", "cpu p50 ms", "p50"
         );
         for row in &self.rows {
-            let figures = &row.figures;
+            let (time, processor) = self.ratios(row);
             println!(
-                "  {:<24} {:>8} {:>10.2} {:>10.2}   {:>7.2}x",
+                "  {:<24} {:>8} {:>10.2} {:>10.2}   {:>7.2}x   {:>10.2} {:>7.2}x",
                 row.way,
-                figures.count,
-                figures.p50 / 1e6,
-                figures.most / 1e6,
-                self.ratio(row)
+                row.time.count,
+                row.time.p50 / 1e6,
+                row.time.most / 1e6,
+                time,
+                row.processor.p50 / 1e6,
+                processor
             );
         }
         if !self.cache_was_used {
@@ -154,12 +182,15 @@ impl Starts {
 
     pub fn json(&self) -> Value {
         let rows = self.rows.iter().map(|row| {
+            let (time, processor) = self.ratios(row);
             json!({
                 "way": row.way,
-                "starts": row.figures.count,
-                "p50_ms": row.figures.p50 / 1e6,
-                "most_ms": row.figures.most / 1e6,
-                "p50_ratio": self.ratio(row),
+                "starts": row.time.count,
+                "p50_ms": row.time.p50 / 1e6,
+                "most_ms": row.time.most / 1e6,
+                "p50_ratio": time,
+                "cpu_p50_ms": row.processor.p50 / 1e6,
+                "cpu_p50_ratio": processor,
             })
         });
         json!({"cache_was_used": self.cache_was_used, "ways": rows.collect::<Vec<_>>()})

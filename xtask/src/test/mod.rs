@@ -89,6 +89,12 @@ const STEPS: &[Step] = &[
     Step { slow: true, needs: &[BUILD, PLUGINS], tools: bench::TOOLS, ..step("bench", bench::check) },
     Step {
         slow: true,
+        needs: &[BUILD, PLUGINS],
+        tools: bench::TOOLS,
+        ..step("start compared with ONNX Runtime", bench::check_start)
+    },
+    Step {
+        slow: true,
         needs: &[PACKAGE, PLUGINS],
         tools: &[&tools::GO, &tools::JULIA, &tools::PYTHON, &tools::PKG_CONFIG],
         ..step("go, julia, python", c::foreign_languages)
