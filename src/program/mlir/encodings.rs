@@ -20,6 +20,7 @@
 //! | `d` `D` | a 64-bit float, a list of them |
 //! | `c` | a type of an element: a scalar |
 //! | `m` | a type of a tensor |
+//! | `U` | a list of types of values |
 //! | `i` `f` | an integer, a float, of the type before |
 //! | `b` | the bytes of a tensor of the type before |
 //! | `w` | the number of elements and the bytes of an array of the type before |
@@ -51,8 +52,8 @@ const VHLO_ATTRIBUTES: [&str; 26] = [
 
 /// What VHLO types are made of.
 const VHLO_TYPES: [&str; 43] = [
-    "", "c", "", "", "", "", "", "", "TT", "", "", "", "", "", "", "", "", "", "", "", "Zc", "aZc", "", "T",
-    "vccdzzz", "c", "", "", "", "", "vccvzzDZ", "", "", "", "", "", "", "", "", "", "", "Zc", "T",
+    "", "c", "", "", "", "", "", "", "UU", "", "", "", "", "", "", "", "", "", "", "", "Zc", "aZc", "", "U",
+    "vccdzzz", "c", "", "", "", "", "vccvzzDZ", "", "", "", "", "", "", "", "", "", "", "Zc", "U",
 ];
 
 /// What an attribute or a type is: the dialect's own number for it.

@@ -59,6 +59,11 @@ impl<'a> Entries<'a> {
         Some(code_of(self.attributes.get(index as usize)?)?.1)
     }
 
+    /// The bytes that all attributes take.
+    pub fn attributes_size(&self) -> usize {
+        self.attributes.iter().map(|entry| entry.data.left()).sum()
+    }
+
     /// The element type of a constant.
     pub fn constant_dtype(&self, index: u32) -> Option<DType> {
         if *self.codes.get(index as usize)? != attribute::VHLO_TENSOR {
@@ -145,6 +150,14 @@ impl<'a> Entries<'a> {
         let found = &mut self.types[index];
         (found.elements, found.element, found.dtype) = (elements, element, dtype);
         Some(())
+    }
+
+    /// Whether a value can be of a type. The scalars of VHLO are for elements only.
+    pub fn is_value(&self, index: u32) -> bool {
+        let found = self.types[index as usize];
+        let is_scalar =
+            matches!(found.kind, Kind::Integer(_) | Kind::Float(_) | Kind::Complex | Kind::Quantized);
+        !matches!(found.code, Code::Vhlo(_)) || !is_scalar && !matches!(found.code, Code::Vhlo(8 | 33))
     }
 
     /// The list of a tensor type's dims, and the type of its elements.

@@ -28,7 +28,7 @@ impl<'a, 'e> Fields<'a, 'e> {
         self.is_vhlo = matches!(code, Code::Vhlo(_));
         for (position, letter) in letters.bytes().enumerate() {
             match letter {
-                b'A' | b'T' | b'L' | b'N' | b'V' | b'Z' | b'D' => {
+                b'A' | b'T' | b'U' | b'L' | b'N' | b'V' | b'Z' | b'D' => {
                     let one = if letter == b'N' { letter } else { letter.to_ascii_lowercase() };
                     for _ in 0..cursor.count()? {
                         self.field(cursor, one, None)?;
@@ -79,6 +79,10 @@ impl<'a, 'e> Fields<'a, 'e> {
             b'm' => {
                 self.type_of(cursor, |kind| matches!(kind, Kind::Shaped | Kind::Unknown))?;
                 self.is_of_family()?;
+            }
+            b'u' => {
+                self.type_of(cursor, |_| true)?;
+                self.entries.is_value(self.type_before).then_some(())?;
             }
             b'c' => {
                 self.type_of(cursor, |kind| !matches!(kind, Kind::Shaped | Kind::Other))?;

@@ -13,14 +13,17 @@ mod fields;
 mod graph;
 mod ops;
 mod tables;
+mod tokens;
 mod types;
 mod use_lists;
 mod values;
 mod walk;
+mod write;
 
 use cursor::Cursor;
 use entries::Entries;
 use tables::{Sections, Tables};
+pub use tokens::without_tokens;
 
 use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};

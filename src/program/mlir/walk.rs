@@ -21,6 +21,15 @@ const DEEPEST: usize = 128;
 /// The number of the sections that isolated regions stand in.
 const REGIONS: u8 = 4;
 
+/// Which parts an operation has.
+pub const HAS_ATTRIBUTES: u8 = 1;
+pub const HAS_RESULTS: u8 = 2;
+pub const HAS_OPERANDS: u8 = 4;
+pub const HAS_SUCCESSORS: u8 = 8;
+pub const HAS_REGIONS: u8 = 0x10;
+pub const HAS_USE_LISTS: u8 = 0x20;
+pub const HAS_PROPERTIES: u8 = 0x40;
+
 /// An operation, without its regions.
 #[derive(Clone, Copy, Debug)]
 pub struct Op<'a> {
@@ -220,6 +229,9 @@ impl<'a> Walk<'a> {
             let (index, has_location) = self.cursor.flagged()?;
             (to_index(index, types)?, has_location)
         };
+        if !self.entries.is_value(type_index) {
+            return None;
+        }
         let location = if has_location { Some(self.location()?) } else { None };
         Some((type_index, location))
     }

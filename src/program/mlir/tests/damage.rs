@@ -211,3 +211,12 @@ fn orders_of_uses_are_orders() {
         assert!(ordered(wrong).is_err(), "{wrong:?}");
     }
 }
+
+#[test]
+fn scalars_of_vhlo_are_no_values() {
+    refused(&addition(&[0, 1], 0, 3), "its operations");
+    let mut file = File::new();
+    file.type_of(VHLO, number(4));
+    file.type_of(VHLO, numbers(&[8, 1, 0, 0]));
+    refused(&file, "its attributes or types");
+}

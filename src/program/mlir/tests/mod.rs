@@ -1,6 +1,7 @@
 mod damage;
 mod file;
 mod functions;
+mod tokens;
 
 use super::*;
 

@@ -1,19 +1,13 @@
 //! Reads an operation and checks it against what is known of its name.
 
-use super::{Op, Walk};
+use super::{
+    HAS_ATTRIBUTES, HAS_OPERANDS, HAS_PROPERTIES, HAS_REGIONS, HAS_RESULTS, HAS_SUCCESSORS, HAS_USE_LISTS,
+    Op, Walk,
+};
 use crate::program::mlir::cursor::Cursor;
 use crate::program::mlir::encodings::{Code, attribute::DICTIONARY};
 use crate::program::mlir::ops::is_kind;
 use crate::program::mlir::tables;
-
-/// Which parts an operation has.
-const HAS_ATTRIBUTES: u8 = 1;
-const HAS_RESULTS: u8 = 2;
-const HAS_OPERANDS: u8 = 4;
-const HAS_SUCCESSORS: u8 = 8;
-const HAS_REGIONS: u8 = 0x10;
-const HAS_USE_LISTS: u8 = 0x20;
-const HAS_PROPERTIES: u8 = 0x40;
 
 impl<'a> Walk<'a> {
     /// Reads an operation up to its regions. The flag tells whether these see nothing of
@@ -60,10 +54,15 @@ impl<'a> Walk<'a> {
             return None;
         }
         let op = Op { name, attributes, properties, regions };
-        if let Some(shape) = &self.shapes[name as usize]
-            && !shape.fits(operands, self.results.len(), regions)
-        {
+        if !self.results.iter().all(|&result| self.entries.is_value(result)) {
             return None;
+        }
+        if let Some(shape) = &self.shapes[name as usize] {
+            let is_foreign =
+                |&result: &u32| matches!(self.entries.types[result as usize].code, Code::Builtin(_));
+            if !shape.fits(operands, self.results.len(), regions) || self.results.iter().any(is_foreign) {
+                return None;
+            }
         }
         Some((op, is_isolated))
     }
