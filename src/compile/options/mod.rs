@@ -11,7 +11,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use debug_options::explain;
+pub use debug_options::{CRASHES, LIMITS, Limit, explain};
 pub use serialize::ProgramTraits;
 pub use table::{KNOWN, Known};
 

@@ -87,6 +87,7 @@ fn debug_options_are_sorted_and_typed() {
     assert_eq!(bytes(text), expected.concat());
     assert_eq!(bytes("xla.xla_backend_optimization_level=-1").last(), Some(&1));
     assert_eq!(bytes("xla.new_thing=1,2"), [bytes(""), entry("xla_new_thing", b"\x0a\x031,2")].concat());
+    assert!(check("xla.xla_disable_all_hlo_passes=false").is_ok());
     // A false and a 0 are values too.
     assert_eq!(bytes("xla.new_thing=false"), [bytes(""), entry("xla_new_thing", &[0x10, 0])].concat());
     assert_eq!(bytes("xla.new_thing=0"), [bytes(""), entry("xla_new_thing", &[0x18, 0])].concat());
@@ -124,7 +125,11 @@ fn what_is_wrong_is_named() {
         ("xla.xla_gpu_autotune_gemm_rtol=x", "expected a float"),
         ("xla.xla_dump_to=true", "expected a string"),
         ("xla.xla_cpu_parallel_codegen_split_count=0", "from 1 to 4096"),
-        ("xla.xla_unsupported_crash_on_hlo_pass_noop_change=true", "end this process"),
+        ("xla.xla_reduce_window_rewrite_base_length=-1", "0 or more"),
+        ("xla.xla_unsupported_crash_on_hlo_pass_noop_change=true", "may end this process"),
+        ("xla.disable_all_hlo_passes=true", "may end this process"),
+        ("xla.xla_disable_all_hlo_passes=1", "expected a bool"),
+        ("xla.xla_enable_hlo_passes_only=dce", "is dce, with which XLA may end this process"),
         ("xla.xla_backend_extra_options=a", "cannot be set for one program"),
         ("xla.xla_dump_to=/a;xla.dump_to=/b", "'xla.dump_to' is set twice"),
         ("xla_dump_to=/a", "unknown compile option 'xla_dump_to'"),
