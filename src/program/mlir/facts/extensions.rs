@@ -8,6 +8,9 @@ use crate::program::mlir::{CustomCall, attribute_names, encodings::attribute};
 /// The number of the typed interface of custom calls in StableHLO.
 const TYPED_INTERFACE: i64 = 4;
 
+/// How many functions a custom call may need. Many calls can share a list.
+const MOST_COMPUTATIONS: usize = 256;
+
 impl<'a> Facts<'a> {
     /// Takes a custom call. All but the target may be absent outside of VHLO, where
     /// `property` is another.
@@ -22,7 +25,8 @@ impl<'a> Facts<'a> {
         let name = reader.string(target)?;
         if let Some(computations) = property(self, op, 3, b"called_computations") {
             let mut list = reader.entries.attribute(computations)?;
-            for _ in 0..list.count()? {
+            let count = list.count().filter(|&count| count <= MOST_COMPUTATIONS)?;
+            for _ in 0..count {
                 let computation = list.index(reader.entries.codes.len())?;
                 self.call(Some(computation), function);
                 self.required.extend(reader.string(computation));
