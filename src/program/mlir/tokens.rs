@@ -169,10 +169,11 @@ impl<'a> Rewrite<'a> {
             return Some(u64::from(facts));
         };
         let position = usize::try_from(self.reader.integer(alias)?).ok()?;
-        let before = outputs.get(..position)?.iter().filter(|&&is_dropped| is_dropped).count();
+        let is_dropped = *outputs.get(position)?;
+        let before = outputs[..position].iter().filter(|&&is_dropped| is_dropped).count();
         let length = self.reader.entries.codes.len();
         let of_type = self.reader.entries.attribute(alias)?.index(self.reader.entries.types.len())?;
-        if self.reader.entries.codes[alias as usize] != attribute::VHLO_INTEGER || outputs[position] {
+        if self.reader.entries.codes[alias as usize] != attribute::VHLO_INTEGER || is_dropped {
             return None;
         }
         let mut encoding = numbers([9, u64::from(of_type)]);

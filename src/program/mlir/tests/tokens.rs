@@ -89,3 +89,19 @@ fn only_tokens() {
     let main = read(&without_tokens(&file.write()).unwrap()).unwrap().main.unwrap();
     assert_eq!((main.inputs.len(), main.outputs.len()), (0, 0));
 }
+
+/// Whatever is accepted, gives a file that is accepted.
+#[test]
+fn any_byte_wrong() {
+    let whole = two_tokens().write();
+    for position in 0..whole.len() {
+        for value in [0, 1, 3, 5, 7, 9, 11, 0xff, whole[position].wrapping_add(2)] {
+            let mut wrong = whole.clone();
+            wrong[position] = value;
+            if let Ok(rewritten) = without_tokens(&wrong) {
+                let main = read(&rewritten).unwrap().main.unwrap();
+                assert!(main.inputs.iter().all(|input| input.ty != ValueType::Token));
+            }
+        }
+    }
+}
