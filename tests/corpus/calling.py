@@ -41,7 +41,7 @@ def all_dropped(x, count):
     return jnp.float32(3)
 
 
-@program(f32(2, 3), f32(4), s32(5), f32(2, 2))
+@program(f32(2, 3), f32(4), s32(5), f32(2, 2), tolerance=1e-6)
 def unused(a, b, c, d):
     return b * d.sum()
 
@@ -55,6 +55,7 @@ def unused_but_kept(a, b):
     {"w": [f32(2, 3), f32(3)], "None": None, "it's": (s32(), {"é": s32(2), "a b": s32(1)})},
     [None, (f32(2),)],
     keywords={"scale": f32(), "state": {"x": s32(3), "": s32(3)}},
+    tolerance=1e-6,
 )
 def trees(params, batch, *, scale, state):
     weights, bias = params["w"]
@@ -74,7 +75,7 @@ def deep_tree(tree):
     return jax.tree_util.tree_map(lambda leaf: leaf + 1, tree)
 
 
-@program(f32(3, 0, 4), f32(2, 2))
+@program(f32(3, 0, 4), f32(2, 2), tolerance=1e-6)
 def zero_sized(x, y):
     padded = jnp.concatenate([y, jnp.zeros((0, 2), jnp.float32)])
     return x * 2, x.sum(axis=1), padded, y.sum() + x.sum()
@@ -137,7 +138,7 @@ def conversions(x, eight, brain, half):
     )
 
 
-@program(f32(4, 4), f32(4, 4), jit={"donate_argnums": 0})
+@program(f32(4, 4), f32(4, 4), jit={"donate_argnums": 0}, tolerance=1e-6)
 def donated(state, x):
     return state + x, x.sum(), state * 0
 
