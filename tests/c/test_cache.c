@@ -138,15 +138,16 @@ static void the_second_compile_is_a_hit(void)
     done_with(outer);
 }
 
-static void exports_are_hits(void)
+static void programs_of_all_forms_are_hits(void)
 {
-    static const char *const names[] = {"trees", "platforms_x32", "platforms_x64", "donation", "dtypes", "nothing"};
-    char *folder = new_folder("exports");
-    char path[64];
+    static const char *const names[] = {"exports/trees.jaxexport",         "exports/platforms_x32.jaxexport",
+                                        "exports/platforms_x64.jaxexport", "exports/donation.jaxexport",
+                                        "exports/dtypes.jaxexport",        "exports/nothing.jaxexport",
+                                        "hlo/tuple.pb",                    "names.mlirbc"};
+    char *folder = new_folder("forms");
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "exports/%s.jaxexport", names[i]);
-        cyxla_program *program = fixture_program(path);
+        cyxla_program *program = fixture_program(names[i]);
         CHECK(!is_hit(program, folder, ""));
         CHECK(is_hit(program, folder, ""));
         cyxla_program_free(program);
@@ -620,7 +621,7 @@ static void a_killed_process_leaves_a_good_cache(void)
     char wait[64];
 
     snprintf(named, sizeof named, "TEST_FOLDER=%s", folder);
-    for (int i = 0; i < (on_fake_plugin() ? 20 : 6); i++) {
+    for (int i = 0; i < (on_fake_plugin() ? 8 : 6); i++) {
         struct child child;
         const char *const settings[] = {named, wait, QUIET, NULL};
         snprintf(wait, sizeof wait, "TEST_WAIT=%d", 300000 + i * (on_fake_plugin() ? 487003 : 30487003));
@@ -700,7 +701,7 @@ int main(int argc, char **argv)
     if (on_fake_plugin()) {
         RUN(plugins_that_cannot_save_or_load_compile);
     } else {
-        RUN(exports_are_hits);
+        RUN(programs_of_all_forms_are_hits);
         RUN(gradients_have_entries_of_their_own);
     }
     return test_end();

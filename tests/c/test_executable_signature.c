@@ -185,6 +185,76 @@ static void a_tuple_result_is_flattened(void)
     cyxla_executable_free(e);
 }
 
+static cyxla_buffer *buffer_for(const cyxla_executable *e, size_t index, const void *data)
+{
+    size_t rank = 0;
+    const int64_t *dims = cyxla_executable_input_dims(e, index, &rank);
+    cyxla_buffer *buffer = NULL;
+
+    CHECK_OK(cyxla_buffer_from_host(0, cyxla_executable_input_dtype(e, index), dims, rank, NULL, data, &buffer));
+    return buffer;
+}
+
+/* r = pair[0] - pair[1], in the memory of pair[1]. */
+static void a_tuple_parameter_is_passed_in_parts(void)
+{
+    static const float a[] = {11, 12, 13, 14, 15, 16};
+    static const float b[] = {1, 2, 3, 4, 5, 6};
+    static const float want[] = {10, 10, 10, 10, 10, 10};
+    static const size_t sizes[] = {sizeof a, sizeof b};
+    const void *inputs[] = {a, b};
+    float out[6] = {0};
+    void *outputs[] = {out};
+    cyxla_buffer *result = NULL;
+    cyxla_executable *e = fixture_compiled("hlo/tuple.pb");
+
+    if (!e)
+        return;
+    CHECK_STR(cyxla_executable_name(e), "tuple");
+    CHECK_INT(cyxla_executable_input_count(e), 2);
+    CHECK_STR(cyxla_executable_input_name(e, 1), "pair[1]");
+    CHECK(!cyxla_executable_input_is_donated(e, 0));
+    CHECK(cyxla_executable_input_is_donated(e, 1));
+    CHECK_OK(cyxla_run(e, inputs, sizes, 2, outputs, sizes, 1));
+    CHECK_FLOATS(out, want, 6);
+    CHECK_FAILS(cyxla_run(e, inputs, sizes, 1, outputs, sizes, 1), CYXLA_CODE_INVALID_ARGUMENT, "2 arguments, got 1");
+    cyxla_buffer *first = buffer_for(e, 0, a);
+    cyxla_buffer *second = buffer_for(e, 1, b);
+    const cyxla_buffer *buffers[] = {first, second};
+    memset(out, 0, sizeof out);
+    if (CHECK_OK(cyxla_execute(e, buffers, 2, &result, 1))) {
+        CHECK_OK(cyxla_buffer_to_host(result, out, sizeof out));
+        CHECK_FLOATS(out, want, 6);
+        CHECK(!cyxla_buffer_is_donated(first));
+        CHECK(cyxla_buffer_is_donated(second));
+    }
+    cyxla_buffer_free(first);
+    cyxla_buffer_free(second);
+    cyxla_buffer_free(result);
+    cyxla_executable_free(e);
+}
+
+static void hlo_protos_run(void)
+{
+    static const float in[] = {0, 1, 2, 3, 4, 5};
+    static const float negated[] = {0, -1, -2, -3, -4, -5};
+    float out[6] = {0};
+    void *one[] = {out};
+    static const size_t sizes[] = {sizeof(float)};
+    cyxla_executable *e = fixture_compiled("hlo/column_major_result.pb");
+
+    CHECK_OK(run_1_1(e, in, sizeof in, out, sizeof out));
+    CHECK_FLOATS(out, negated, 6);
+    cyxla_executable_free(e);
+    e = fixture_compiled("hlo/empty_tuple_parameter.pb");
+    CHECK_OK(cyxla_run(e, NULL, NULL, 0, one, sizes, 1));
+    CHECK(out[0] > 2.5F && out[0] < 3.5F);
+    cyxla_executable_free(e);
+    e = fixture_compiled("hlo/empty_result.pb");
+    CHECK_INT(cyxla_executable_output_count(e), 0);
+    cyxla_executable_free(e);
+}
+
 /* --- files of jax.export: what the user's own function takes and gives --- */
 
 /* Everything that exports/trees.jaxexport takes and gives; the module inside takes six
@@ -230,13 +300,14 @@ static void check_trees(const unsigned char *its, const float *z, const unsigned
 
 static void an_executable_keeps_the_signature_of_its_program(void)
 {
-    static const char *const names[] = {"trees", "platforms_x32", "platforms_x64", "donation", "dtypes", "keys"};
+    static const char *const names[] = {"exports/trees.jaxexport",         "exports/platforms_x32.jaxexport",
+                                        "exports/platforms_x64.jaxexport", "exports/donation.jaxexport",
+                                        "exports/dtypes.jaxexport",        "exports/keys.jaxexport",
+                                        "hlo/tuple.pb",                    "hlo/steps.pb"};
 
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        char path[64] = "exports/";
-        strcat(strcat(path, names[n]), ".jaxexport");
-        cyxla_program *p = fixture_program(path);
-        cyxla_executable *e = fixture_compiled(path);
+        cyxla_program *p = fixture_program(names[n]);
+        cyxla_executable *e = fixture_compiled(names[n]);
         CHECK_INT(cyxla_executable_input_count(e), cyxla_program_input_count(p));
         CHECK_INT(cyxla_executable_output_count(e), cyxla_program_output_count(p));
         for (size_t i = 0; i < cyxla_program_input_count(p); i++) {
@@ -293,16 +364,6 @@ static void dropped_inputs_are_passed_and_ignored(void)
                 CYXLA_CODE_INVALID_ARGUMENT, "inputs[5]", "NULL");
     cyxla_executable_free(e);
     CHECK(alive());
-}
-
-static cyxla_buffer *buffer_for(const cyxla_executable *e, size_t index, const void *data)
-{
-    size_t rank = 0;
-    const int64_t *dims = cyxla_executable_input_dims(e, index, &rank);
-    cyxla_buffer *buffer = NULL;
-
-    CHECK_OK(cyxla_buffer_from_host(0, cyxla_executable_input_dtype(e, index), dims, rank, NULL, data, &buffer));
-    return buffer;
 }
 
 static void dropped_inputs_may_be_buffers(void)
@@ -478,6 +539,8 @@ int main(int argc, char **argv)
     if (!on_fake_plugin()) {
         RUN(names_are_those_of_the_function_s_arguments);
         RUN(a_tuple_result_is_flattened);
+        RUN(a_tuple_parameter_is_passed_in_parts);
+        RUN(hlo_protos_run);
         RUN(an_executable_keeps_the_signature_of_its_program);
         RUN(dropped_inputs_are_passed_and_ignored);
         RUN(dropped_inputs_may_be_buffers);

@@ -213,6 +213,31 @@ static void text_and_bytecode_tell_of_themselves(void)
     cyxla_program_free(program);
 }
 
+static void an_hlo_proto_tells_of_itself(void)
+{
+    size_t size = 0;
+    void *data = fixture("hlo/steps.pb", &size);
+    cyxla_program *program = NULL;
+
+    CHECK_OK(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_INT(cyxla_program_format(program), CYXLA_FORMAT_HLO);
+    CHECK_STR(cyxla_program_name(program), "jit_steps");
+    CHECK_INT(cyxla_program_platform_count(program), 0);
+    CHECK_HAS(cyxla_program_json(program), "\"format\":\"hlo\"");
+    cyxla_program_free(program);
+    program = NULL;
+    CHECK_OK(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_HLO, "cpu", &program));
+    CHECK_STR(cyxla_program_platform(program, 0), "cpu");
+    cyxla_program_free(program);
+    program = NULL;
+    CHECK_FAILS(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_STABLEHLO, NULL, &program),
+                CYXLA_CODE_INVALID_ARGUMENT, "not StableHLO", "an HLO proto");
+    CHECK_FAILS(cyxla_program_from_bytes(data, size, CYXLA_FORMAT_JAX_EXPORT, NULL, &program),
+                CYXLA_CODE_INVALID_ARGUMENT, "not a jax.export file", "an HLO proto");
+    CHECK(program == NULL);
+    free(data);
+}
+
 static void custom_calls_are_listed_once_and_sorted(void)
 {
     static const char text[] =
@@ -234,6 +259,11 @@ static void custom_calls_are_listed_once_and_sorted(void)
     program = fixture_program("exports/memory.jaxexport");
     CHECK_INT(cyxla_program_custom_call_count(program), 1);
     CHECK_STR(cyxla_program_custom_call(program, 0), "annotate_device_placement");
+    cyxla_program_free(program);
+    program = fixture_program("hlo/custom_call.pb");
+    CHECK_INT(cyxla_program_custom_call_count(program), 2);
+    CHECK_STR(cyxla_program_custom_call(program, 0), "first");
+    CHECK_STR(cyxla_program_custom_call(program, 1), "second");
     cyxla_program_free(program);
 }
 
@@ -310,6 +340,10 @@ static void what_cannot_run_is_refused_with_advice(void)
                 "with numbers in its shapes");
     CHECK_FAILS(load("exports/effects.jaxexport"), CYXLA_CODE_UNIMPLEMENTED, "token", "fixtures.FirstEffect",
                 "unordered");
+    CHECK_FAILS(load("hlo/token.pb"), CYXLA_CODE_UNIMPLEMENTED, "input 0", "token");
+    CHECK_FAILS(load("hlo/mixed.pb"), CYXLA_CODE_UNIMPLEMENTED, "parameter 1 is a tuple");
+    CHECK_FAILS(load("hlo/nested_parameter.pb"), CYXLA_CODE_UNIMPLEMENTED, "part 0 of its tuple", "inside of tuples");
+    CHECK_FAILS(load("hlo/nested_result.pb"), CYXLA_CODE_UNIMPLEMENTED, "result 0", "inside of tuples");
     CHECK_FAILS(from_text(callback, CYXLA_FORMAT_DETECT, NULL, &program), CYXLA_CODE_UNIMPLEMENTED,
                 "calls back into Python", "xla_ffi_python_cpu_callback", "pure_callback");
     CHECK(program == NULL);
@@ -356,7 +390,7 @@ static void other_calling_conventions_are_refused(void)
     free(data);
 }
 
-/* --- exports that are damaged --- */
+/* --- programs that are damaged --- */
 
 /* Reads them from memory of exactly their size; they may be taken or refused. */
 static bool survives(const unsigned char *data, size_t size)
@@ -394,13 +428,13 @@ static void a_cut_export_is_refused(void)
     free(data);
 }
 
-static void a_damaged_export_does_no_harm(void)
+static void a_damaged_program_does_no_harm(void)
 {
     static const char *const names[] = {"exports/trees.jaxexport", "exports/vjp2.jaxexport",
-                                        "exports/sharding4.jaxexport", "exports/newest.jaxexport"};
+                                        "exports/sharding4.jaxexport", "exports/newest.jaxexport", "hlo/steps.pb"};
     unsigned state = 7;
 
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t size = 0;
         unsigned char *data = fixture(names[i], &size);
         for (int round = 0; data && round < (on_fake_plugin() ? 100 : 1000); round++) {
@@ -539,13 +573,14 @@ int main(int argc, char **argv)
     RUN(the_content_tells_the_format);
     RUN(an_export_tells_of_itself);
     RUN(text_and_bytecode_tell_of_themselves);
+    RUN(an_hlo_proto_tells_of_itself);
     RUN(custom_calls_are_listed_once_and_sorted);
     RUN(a_platform_is_chosen_among_those_of_an_export);
     RUN(an_export_for_another_platform_is_not_compiled);
     RUN(what_cannot_run_is_refused_with_advice);
     RUN(other_calling_conventions_are_refused);
     RUN(a_cut_export_is_refused);
-    RUN(a_damaged_export_does_no_harm);
+    RUN(a_damaged_program_does_no_harm);
     RUN(an_export_may_hold_its_gradients);
     RUN(gradients_of_gradients_are_found);
     RUN(programs_without_gradients_say_so);

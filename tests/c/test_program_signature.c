@@ -175,6 +175,33 @@ static void bytecode_tells_what_its_entry_function_takes(void)
     cyxla_program_free(p);
 }
 
+static void the_parts_of_a_tuple_stand_on_their_own(void)
+{
+    static const struct expected first = {"pair[0]", CYXLA_DTYPE_F32, 2, {2, 3}, 24};
+    static const struct expected second = {"pair[1]", CYXLA_DTYPE_F32, 2, {2, 3}, 24};
+    static const struct expected scalar = {NULL, CYXLA_DTYPE_F32, 0, {0}, 4};
+    cyxla_program *p = fixture_program("hlo/tuple.pb");
+
+    CHECK(cyxla_program_has_signature(p));
+    CHECK_INT(cyxla_program_input_count(p), 2);
+    check_input(p, 0, &first);
+    check_input(p, 1, &second);
+    CHECK(!cyxla_program_input_is_donated(p, 0));
+    CHECK(cyxla_program_input_is_donated(p, 1));
+    CHECK_INT(cyxla_program_output_count(p), 1);
+    cyxla_program_free(p);
+    p = fixture_program("hlo/steps.pb");
+    CHECK_STR(cyxla_program_input_name(p, 0), "params['scale']");
+    CHECK_STR(cyxla_program_input_name(p, 1), "x");
+    CHECK_INT(cyxla_program_output_count(p), 2);
+    check_output(p, 1, &scalar);
+    cyxla_program_free(p);
+    p = fixture_program("hlo/empty_tuple_parameter.pb");
+    CHECK(cyxla_program_has_signature(p));
+    CHECK_INT(cyxla_program_input_count(p), 0);
+    cyxla_program_free(p);
+}
+
 static void text_tells_the_types_that_it_writes_out(void)
 {
     static const struct expected matrix = {NULL, CYXLA_DTYPE_S32, 2, {2, 3}, 24};
@@ -274,6 +301,7 @@ int main(int argc, char **argv)
     RUN(random_keys_are_the_numbers_they_are_made_of);
     RUN(every_element_type_is_told);
     RUN(bytecode_tells_what_its_entry_function_takes);
+    RUN(the_parts_of_a_tuple_stand_on_their_own);
     RUN(text_tells_the_types_that_it_writes_out);
     RUN(a_program_may_take_and_give_nothing);
     RUN(a_signature_may_be_unknown);

@@ -55,16 +55,18 @@ static void what_is_saved_comes_back(void)
 {
     static const char *const texts[] = {DOUBLE_F32_4, ADD_F32_4, DOUBLE_S32_2_3, DOUBLE_F32, COPY_U8_16,
                                         DONATED_ADD_F32_4, "module @nothing { func.func public @main() { return } }"};
-    static const char *const exports[] = {"trees", "platforms_x32", "platforms_x64", "donation", "dtypes",
-                                          "keys",  "nothing",       "vjp1",          "newest",   "old_0_4_30"};
-    char path[64];
+    static const char *const files[] = {"exports/trees.jaxexport",         "exports/platforms_x32.jaxexport",
+                                        "exports/platforms_x64.jaxexport", "exports/donation.jaxexport",
+                                        "exports/dtypes.jaxexport",        "exports/keys.jaxexport",
+                                        "exports/nothing.jaxexport",       "exports/vjp1.jaxexport",
+                                        "exports/newest.jaxexport",        "exports/old_0_4_30.jaxexport",
+                                        "hlo/tuple.pb",                    "hlo/steps.pb",
+                                        "hlo/column_major_result.pb",      "names.mlirbc"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         check_round_trip(compiled(texts[i]));
-    for (size_t i = 0; !on_fake_plugin() && i < sizeof exports / sizeof *exports; i++) {
-        snprintf(path, sizeof path, "exports/%s.jaxexport", exports[i]);
-        check_round_trip(fixture_compiled(path));
-    }
+    for (size_t i = 0; !on_fake_plugin() && i < sizeof files / sizeof *files; i++)
+        check_round_trip(fixture_compiled(files[i]));
 }
 
 static void a_loaded_executable_takes_what_is_donated(void)
