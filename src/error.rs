@@ -109,8 +109,15 @@ struct Inner {
 impl Error {
     /// An error with a code, who has to act on it, and one sentence.
     pub fn new(code: Code, origin: Origin, message: impl Into<String>) -> Error {
+        Error::make(code, origin, message.into())
+    }
+
+    /// Not inlined: errors are made in a thousand places and rarely.
+    #[cold]
+    #[inline(never)]
+    fn make(code: Code, origin: Origin, message: String) -> Error {
         let details = vec![("origin", origin.name().to_owned())];
-        Error(Box::new(Inner { code, message: message.into(), details }))
+        Error(Box::new(Inner { code, message, details }))
     }
 
     /// The caller passed something that cannot be right.
@@ -124,11 +131,17 @@ impl Error {
     }
 
     /// The same error with a detail added, or replaced when it has that key.
-    pub fn with(mut self, key: &'static str, value: impl Into<String>) -> Error {
+    pub fn with(self, key: &'static str, value: impl Into<String>) -> Error {
+        self.set(key, value.into())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set(mut self, key: &'static str, value: String) -> Error {
         let details = &mut self.0.details;
         match details.iter_mut().find(|(existing, _)| *existing == key) {
-            Some((_, old)) => *old = value.into(),
-            None => details.push((key, value.into())),
+            Some((_, old)) => *old = value,
+            None => details.push((key, value)),
         }
         self
     }
