@@ -34,8 +34,11 @@ impl Source {
         for text in &args.compile_options {
             options.parse(text)?;
         }
-        // Whether there are as many devices is known later.
-        let devices: Vec<i64> = (0..MOST_DEVICES).collect();
+        // Whether there are such devices is known later.
+        let mut devices: Vec<i64> = (0..MOST_DEVICES).collect();
+        if let Some(Value::Ints(ids)) = options.get("device_ids") {
+            devices.extend(ids.iter().filter(|id| !(0..MOST_DEVICES).contains(*id)));
+        }
         CompileOptions::new(Some(&options), &devices)?;
         if is_saved(&args.file) {
             let bytes = program::read_file(&args.file)?;

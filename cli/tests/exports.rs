@@ -1,4 +1,5 @@
-//! `cyxla run` on files of `jax.export`: names, dropped inputs, platforms, gradients.
+//! `cyxla run` on files of `jax.export` (names, dropped inputs, platforms, gradients) and
+//! on HLO protos.
 
 mod support;
 
@@ -146,4 +147,28 @@ fn compile_options_are_checked_and_used() {
     ]);
     let error = error_json(&command.output().unwrap());
     assert_eq!(error["details"]["hint"], "did you mean 'device'?");
+}
+
+#[test]
+fn hlo_protos_are_described_and_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let matrix =
+        |name: &str, values: [f32; 6]| npy(folder.path(), name, "<f4", "(2, 3)", false, &f32s(&values));
+    let (a, b) =
+        (matrix("a.npy", [5.0, 7.0, 9.0, 11.0, 13.0, 15.0]), matrix("b.npy", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    let program = fixture("hlo/tuple.pb");
+    let described = success_json(&cyxla().arg("inspect").arg(&program).arg("--json").output().unwrap());
+    assert_eq!((&described["format"], &described["problem"]), (&json!("hlo"), &Value::Null));
+    // The parts of the one parameter.
+    assert_eq!(described["inputs"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        (&described["inputs"][1]["dims"], &described["inputs"][1]["is_donated"]),
+        (&json!([2, 3]), &json!(true))
+    );
+    let mut command = cyxla();
+    command.arg("run").arg(&program).args(["--json", "--plugin"]).arg(plugin());
+    let output = command.args([plain(&a), plain(&b)]).output().unwrap();
+    assert_eq!(values(&output), [json!([[4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])]);
+    let token = cyxla().arg("inspect").arg(fixture("hlo/token.pb")).output().unwrap();
+    assert!(failure_text(&token).contains("token.pb: input 0 of the program is a token"));
 }
