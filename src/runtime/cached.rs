@@ -5,7 +5,7 @@ use std::path::Path;
 use super::saving::{facts, load};
 use super::{Executable, Runtime};
 use crate::compile::CompileOptions;
-use crate::compile::cache::{Cache, Key, KeyParts};
+use crate::compile::cache::{self, Cache, Key, KeyParts};
 use crate::compile::saved::Saved;
 use crate::env;
 use crate::error::Result;
@@ -46,15 +46,24 @@ pub fn place(
 
 /// The cache that the caller asks for, or else the environment.
 fn cache_of(options: &CompileOptions) -> Result<Option<Cache>> {
-    let size = options.cache_size;
-    match (&options.cache_dir, env::value(env::CACHE_DIR)) {
+    match &options.cache_dir {
         // An empty text turns it off.
-        (Some(folder), _) if folder.is_empty() => Ok(None),
-        (Some(folder), _) => Cache::open(Path::new(folder), size).map(Some),
-        // A variable that is no good is no reason not to compile.
-        (None, Some(folder)) => Ok(Cache::open(Path::new(&folder), size).ok()),
-        (None, None) => Ok(None),
+        Some(folder) if folder.is_empty() => Ok(None),
+        Some(folder) => Cache::open(Path::new(folder), options.cache_size).map(Some),
+        None => Ok(in_environment(options.cache_size)),
     }
+}
+
+/// The cache that the environment asks for. A variable that is no good is no reason not
+/// to compile.
+fn in_environment(size: u64) -> Option<Cache> {
+    let folder = env::value(env::CACHE_DIR)?;
+    Cache::open(Path::new(&folder), size).ok()
+}
+
+/// The cache that the environment asks for, of the usual size.
+pub fn of_environment() -> Option<Cache> {
+    in_environment(cache::DEFAULT_SIZE)
 }
 
 impl Place {

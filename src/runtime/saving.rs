@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::arguments::Arguments;
 use super::executable::{Executable, Inner};
-use super::{Runtime, runtime};
+use super::{Runtime, cached, runtime};
 use crate::compile::identity::{CpuFeatures, FileStat, PluginFile, Surroundings};
 use crate::compile::saved::{self, Facts, Saved};
 use crate::dtype::DType;
@@ -33,9 +33,13 @@ impl Executable {
         }
         let saved = Saved::decode(bytes)?;
         let runtime = runtime(std::slice::from_ref(&saved.facts.made_in.platform))?;
-        // The plugin need not be read where its file is the one that was seen then.
-        let known = std::slice::from_ref(&saved.facts.made_in.plugin);
-        let here = runtime.surroundings(|path, stat| PluginFile::of(path, stat, known))?;
+        // The plugin need not be read where its file is the one that was seen then, or one
+        // that a cache remembers.
+        let known = &saved.facts.made_in.plugin;
+        let here = runtime.surroundings(|path, stat| match cached::of_environment() {
+            Some(cache) if known.stat != Some(*stat) => cache.plugin_file(path, stat),
+            _ => PluginFile::of(path, stat, std::slice::from_ref(known)),
+        })?;
         saved.check_fits(here)?;
         load(runtime, saved, false)
     }
