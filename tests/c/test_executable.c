@@ -303,6 +303,22 @@ static void fingerprints_name_programs(void)
     cyxla_program_free(program);
 }
 
+/* Plugins end the process on some that they have compiled themselves. */
+static void an_optimized_program_is_not_compiled_again(void)
+{
+    cyxla_executable *e = fixture_compiled("names.mlirbc");
+    cyxla_program *program = NULL;
+    cyxla_bytes *optimized = NULL;
+
+    CHECK_OK(cyxla_executable_optimized_program(e, &optimized));
+    CHECK_FAILS(cyxla_program_from_bytes(cyxla_bytes_data(optimized), cyxla_bytes_size(optimized),
+                                         CYXLA_FORMAT_DETECT, NULL, &program),
+                CYXLA_CODE_UNIMPLEMENTED, "compiled before", "as it was before");
+    CHECK(program == NULL);
+    cyxla_bytes_free(optimized);
+    cyxla_executable_free(e);
+}
+
 static void debug_options_of_xla_are_passed_on(void)
 {
     cyxla_program *program = NULL;
@@ -392,6 +408,7 @@ int main(int argc, char **argv)
     } else {
         RUN(donation_shows_in_the_memory);
         RUN(fingerprints_name_programs);
+        RUN(an_optimized_program_is_not_compiled_again);
         RUN(debug_options_of_xla_are_passed_on);
         RUN(an_export_for_several_devices_says_how_to_compile_it);
         RUN(tuple_and_token_arguments_are_refused);

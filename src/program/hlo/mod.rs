@@ -43,6 +43,12 @@ pub fn read(bytes: &[u8]) -> Result<HloFacts> {
     let place = recognize::module(bytes).ok_or_else(|| damaged("it is cut off, or no module of HLO"))?;
     let module = Module::read(&bytes[place.range.clone()])
         .map_err(|_| damaged("it is cut off, or its fields are of the wrong kinds"))?;
+    // A compiler that drops an instruction which has its place in an order ends the process.
+    if module.is_scheduled {
+        let message = "the program was compiled before: it says in which order its instructions run";
+        return Err(refused(message.to_owned())
+            .hint("give the module as it was before; of JAX, lowered.compiler_ir(\"hlo\")"));
+    }
     let checked = check::check(&module).map_err(|reason| damaged(&reason))?;
     let (signature, tuple_parameters) = signature(&module, &checked)?;
     Ok(HloFacts {

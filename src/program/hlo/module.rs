@@ -17,6 +17,8 @@ pub struct Module<'a> {
     pub computations: Vec<&'a [u8]>,
     /// What it takes and gives.
     pub shape: ProgramShape,
+    /// Whether it says in which order its instructions run: it was compiled before.
+    pub is_scheduled: bool,
     /// Parameters that share memory with results.
     pub aliases: Vec<Alias>,
     /// Parameters whose memory results may take.
@@ -94,6 +96,7 @@ impl<'a> Module<'a> {
                 3 => push(&mut module.computations, content.bytes()?)?,
                 4 => module.shape.merge(content.bytes()?)?,
                 6 => module.entry_id = content.number()?,
+                7 => module.is_scheduled = true,
                 8 => read_aliases(content.bytes()?, [2, 3, 1], &mut module.aliases)?,
                 15 => module.devices = Some(read_counts(content.bytes()?, 1, 2)?),
                 18 => read_aliases(content.bytes()?, [1, 2, 0], &mut module.donors)?,

@@ -63,6 +63,13 @@ fn custom_calls_are_listed_once() {
 }
 
 #[test]
+fn what_was_compiled_before_is_refused() {
+    let error = read(&[TUPLE, &field(7, b"")].concat()).unwrap_err();
+    assert_eq!(error.code(), Code::Unimplemented);
+    assert!(error.message().contains("compiled before"), "{error}");
+}
+
+#[test]
 fn what_plugins_cannot_run_is_refused() {
     for (bytes, part) in [
         (&fixture!("mixed")[..], "parameter 1 is a tuple"),
