@@ -20,10 +20,8 @@ pub fn parameters(export: &Export, platforms: &[String], loaded: &str) -> Result
     if export.platforms.len() > 1 {
         let fits = |wanted: &String| platforms.contains(wanted) && platform::answers(loaded, wanted);
         let index = export.platforms.iter().position(fits).ok_or_else(|| {
-            let message = format!(
-                "the program has branches for {}, but none for {loaded}",
-                export.platforms.join(", ")
-            );
+            let message =
+                format!("the program has branches for {}, but none for {loaded}", platforms.join(", "));
             Error::new(Code::FailedPrecondition, Origin::Caller, message)
                 .hint(format!("export it with platforms=[\"{loaded}\"] among them"))
         })?;
