@@ -1,6 +1,7 @@
 /* Arrays with no elements take no memory: NULL stands for it, going in and out. */
 #include <stdint.h>
 
+#include "corpus.h"
 #include "support.h"
 #include "test.h"
 
@@ -21,7 +22,7 @@ static const float Y[] = {0, 1, 2, 3};
 static const float ZEROS[12] = {0};
 static const float SUM = 6;
 
-static void in_host_memory(const void *nothing_in, void *nothing_out)
+static void run(const cyxla_executable *e, const void *nothing_in, void *nothing_out)
 {
     float zeros[12];
     float same[4] = {0};
@@ -30,7 +31,6 @@ static void in_host_memory(const void *nothing_in, void *nothing_out)
     const size_t input_sizes[] = {0, sizeof Y};
     void *outputs[] = {nothing_out, zeros, same, &sum};
     const size_t output_sizes[] = {0, sizeof zeros, sizeof same, sizeof sum};
-    cyxla_executable *e = compiled(PROGRAM);
 
     for (size_t i = 0; i < 12; i++)
         zeros[i] = 9;
@@ -39,7 +39,26 @@ static void in_host_memory(const void *nothing_in, void *nothing_out)
         CHECK_FLOATS(same, Y, 4);
         CHECK_FLOATS(&sum, &SUM, 1);
     }
+}
+
+static void in_host_memory(const void *nothing_in, void *nothing_out)
+{
+    cyxla_executable *e = compiled(PROGRAM);
+
+    run(e, nothing_in, nothing_out);
     cyxla_executable_free(e);
+}
+
+/* The same function, as JAX exports it. */
+static void in_exports(void)
+{
+    for (size_t i = 0; i < CORPUS_VERSION_COUNT; i++) {
+        cyxla_executable *e = corpus_compiled(CORPUS_VERSIONS[i], "zero_sized");
+        CHECK_INT(cyxla_executable_input_size(e, 0), 0);
+        CHECK_INT(cyxla_executable_output_size(e, 0), 0);
+        run(e, NULL, NULL);
+        cyxla_executable_free(e);
+    }
 }
 
 static void null_stands_for_no_memory(void)
@@ -117,5 +136,6 @@ int main(int argc, char **argv)
     RUN(a_pointer_to_no_memory_is_not_touched);
     RUN(the_signature_says_zero_bytes);
     RUN(in_buffers);
+    RUN(in_exports);
     return test_end();
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "corpus.h"
 #include "support.h"
 #include "test.h"
 
@@ -207,52 +208,81 @@ static void bools_are_zero_or_one(void)
     cyxla_executable_free(e);
 }
 
+static bool is_narrow(cyxla_dtype dtype)
+{
+    return dtype == CYXLA_DTYPE_S4 || dtype == CYXLA_DTYPE_U4 || dtype == CYXLA_DTYPE_F4E2M1FN;
+}
+
+/* Result i of the program has to be argument i, bit for bit; what comes after them is
+ * left in `rest`. */
+static void gives_back_its_arguments(const cyxla_executable *e, size_t count, void *rest, size_t rest_size)
+{
+    static unsigned char in[32][128];
+    static unsigned char out[32][128];
+    const void *inputs[32];
+    void *outputs[33];
+    size_t input_sizes[32];
+    size_t output_sizes[33];
+
+    if (!CHECK_INT(cyxla_executable_input_count(e), count) ||
+        !CHECK_INT(cyxla_executable_output_count(e), count + (rest_size > 0)))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        cyxla_dtype dtype = cyxla_executable_input_dtype(e, i);
+        input_sizes[i] = cyxla_executable_input_size(e, i);
+        output_sizes[i] = cyxla_executable_output_size(e, i);
+        for (size_t j = 0; j < input_sizes[i]; j++) {
+            unsigned char byte = (unsigned char)(0x80 + 37 * i + 11 * j);
+            in[i][j] = dtype == CYXLA_DTYPE_PRED ? (unsigned char)(j & 1) : is_narrow(dtype) ? byte & 15 : byte;
+        }
+        inputs[i] = in[i];
+        outputs[i] = out[i];
+    }
+    outputs[count] = rest;
+    output_sizes[count] = rest_size;
+    size_t output_count = count + (rest_size > 0);
+    if (!CHECK_OK(cyxla_run(e, inputs, input_sizes, count, outputs, output_sizes, output_count)))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        CHECK_INT(cyxla_executable_output_dtype(e, i), cyxla_executable_input_dtype(e, i));
+        if (!CHECK_BYTES(out[i], in[i], input_sizes[i]))
+            printf("that was argument %zu, %s\n", i, cyxla_dtype_name(cyxla_executable_input_dtype(e, i)));
+    }
+}
+
 /* Bytecode by JAX with an argument of each type that NumPy or ml_dtypes has: result
  * i is argument i, the last is the negation of argument 1. */
 static void a_whole_jax_program(void)
 {
-    static unsigned char in[32][64];
-    static unsigned char out[32][64];
-    const void *inputs[32];
-    void *outputs[32];
-    size_t input_sizes[32];
-    size_t output_sizes[32];
-    size_t code_size = 0;
-    cyxla_executable *e = NULL;
-    void *code = fixture("dtypes.mlirbc", &code_size);
+    static const unsigned char negated[3] = {1, 0, 1};
+    unsigned char last[3] = {7, 7, 7};
+    cyxla_executable *e = fixture_compiled("dtypes.mlirbc");
 
-    CHECK_OK(compile_bytes(code, code_size, &e));
-    free(code);
-    if (!e)
-        return;
-    size_t count = cyxla_executable_input_count(e);
-    CHECK_INT(count, 23);
-    CHECK_INT(cyxla_executable_output_count(e), count + 1);
-    for (size_t i = 0; i < count; i++) {
-        bool narrow = cyxla_executable_input_dtype(e, i) == CYXLA_DTYPE_S4 ||
-                      cyxla_executable_input_dtype(e, i) == CYXLA_DTYPE_U4;
-        bool truth = cyxla_executable_input_dtype(e, i) == CYXLA_DTYPE_PRED;
-        input_sizes[i] = cyxla_executable_input_size(e, i);
-        for (size_t j = 0; j < input_sizes[i]; j++) {
-            unsigned char byte = (unsigned char)(0x80 + 37 * i + 11 * j);
-            in[i][j] = truth ? (unsigned char)(j & 1) : narrow ? byte & 15 : byte;
-        }
-        inputs[i] = in[i];
-    }
-    for (size_t i = 0; i < count + 1; i++) {
-        outputs[i] = out[i];
-        output_sizes[i] = cyxla_executable_output_size(e, i);
-    }
-    if (CHECK_OK(cyxla_run(e, inputs, input_sizes, count, outputs, output_sizes, count + 1))) {
-        for (size_t i = 0; i < count; i++) {
-            CHECK_INT(cyxla_executable_output_dtype(e, i), cyxla_executable_input_dtype(e, i));
-            if (!CHECK_BYTES(out[i], in[i], input_sizes[i]))
-                printf("that was argument %zu, %s\n", i, cyxla_dtype_name(cyxla_executable_input_dtype(e, i)));
-        }
-        for (size_t j = 0; j < 3; j++)
-            CHECK_INT(out[count][j], !in[1][j]);
-    }
+    gives_back_its_arguments(e, 23, last, sizeof last);
+    CHECK_BYTES(last, negated, sizeof last);
     cyxla_executable_free(e);
+}
+
+/* All types of all exports: a scalar and a matrix of each. */
+static void exports_of_all_types(void)
+{
+    static const struct {
+        const char *program;
+        size_t types;
+        size_t since; /* the first of CORPUS_VERSIONS that can export it */
+    } programs[] = {
+        {"wide_dtypes", 15, 0}, {"float8_dtypes", 2, 0},       {"float8_fnuz_dtypes", 3, 1},
+        {"int4_dtypes", 2, 1},  {"newer_float8_dtypes", 3, 2}, {"float4_dtypes", 1, 2},
+    };
+
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        for (size_t j = programs[i].since; j < CORPUS_VERSION_COUNT; j++) {
+            cyxla_executable *e = corpus_compiled(CORPUS_VERSIONS[j], programs[i].program);
+            if (e)
+                gives_back_its_arguments(e, 2 * programs[i].types, NULL, 0);
+            cyxla_executable_free(e);
+        }
+    }
 }
 
 int main(int argc, char **argv)
@@ -264,5 +294,6 @@ int main(int argc, char **argv)
     RUN(the_high_bits_of_narrow_types_are_ignored);
     RUN(bools_are_zero_or_one);
     RUN(a_whole_jax_program);
+    RUN(exports_of_all_types);
     return test_end();
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "corpus.h"
 #include "support.h"
 #include "test.h"
 
@@ -163,6 +164,66 @@ static void time_is_not_quadratic(void)
     cyxla_executable_free(all);
 }
 
+#define EXPORTED 700
+
+/* many_inputs(a0, ..., a699), all s32[2], gives the sum of i * ai over those i that 7 does
+ * not divide, and the last of these; JAX drops the others. */
+static void exported_with_dropped_ones(void)
+{
+    static int32_t in_numbers[EXPORTED][2];
+    static const void *exported[EXPORTED];
+    static size_t exported_sizes[EXPORTED];
+    int32_t total[2] = {0};
+    int32_t last[2] = {0};
+    int32_t want[2] = {0};
+    void *results[] = {total, last};
+    size_t result_sizes[] = {sizeof total, sizeof last};
+    cyxla_executable *e = corpus_compiled("0.10.2", "many_inputs");
+
+    for (int32_t i = 0; i < EXPORTED; i++) {
+        in_numbers[i][0] = i;
+        in_numbers[i][1] = 3 - i;
+        exported[i] = in_numbers[i];
+        exported_sizes[i] = sizeof in_numbers[i];
+        if (i % 7 != 0) {
+            want[0] += i * in_numbers[i][0];
+            want[1] += i * in_numbers[i][1];
+        }
+    }
+    if (!e || !CHECK_INT(cyxla_executable_input_count(e), EXPORTED))
+        return;
+    CHECK_STR(cyxla_executable_input_name(e, EXPORTED - 1), "args[699]");
+    if (CHECK_OK(cyxla_run(e, exported, exported_sizes, EXPORTED, results, result_sizes, 2))) {
+        CHECK_BYTES(total, want, sizeof total);
+        CHECK_BYTES(last, in_numbers[EXPORTED - 1], sizeof last);
+    }
+    exported_sizes[693] = 4; /* a dropped one */
+    CHECK_FAILS(cyxla_run(e, exported, exported_sizes, EXPORTED, results, result_sizes, 2),
+                CYXLA_CODE_INVALID_ARGUMENT, "argument 693", "s32[2]");
+    cyxla_executable_free(e);
+}
+
+static void exported_with_many_results(void)
+{
+    static const int32_t x[2] = {5, -7};
+    static int32_t got[300][2];
+    static void *results[300];
+    static size_t result_sizes[300];
+    const void *const inputs_x[] = {x};
+    const size_t sizes_x[] = {sizeof x};
+    cyxla_executable *e = corpus_compiled("0.10.2", "many_outputs");
+
+    for (size_t i = 0; i < 300; i++) {
+        results[i] = got[i];
+        result_sizes[i] = sizeof got[i];
+    }
+    if (e && CHECK_OK(cyxla_run(e, inputs_x, sizes_x, 1, results, result_sizes, 300))) {
+        for (int32_t i = 0; i < 300; i++)
+            CHECK(got[i][0] == 5 + i && got[i][1] == i - 7);
+    }
+    cyxla_executable_free(e);
+}
+
 int main(int argc, char **argv)
 {
     test_start(argc, argv, NULL);
@@ -170,5 +231,7 @@ int main(int argc, char **argv)
     RUN(every_result_is_right);
     RUN(the_last_argument_is_checked_too);
     RUN(time_is_not_quadratic);
+    RUN(exported_with_dropped_ones);
+    RUN(exported_with_many_results);
     return test_end();
 }

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "corpus.h"
 #include "support.h"
 #include "test.h"
 
@@ -157,6 +158,49 @@ static void a_release_function_may_call_the_library(void)
     free_aligned(memory, 0);
 }
 
+/* donated(state: f32[4,4], x: f32[4,4]) of JAX gives state + x in the memory of state,
+ * sum(x) and state * 0. */
+static void an_export_tells_what_it_takes(void)
+{
+    static const int64_t dims[] = {4, 4};
+
+    for (size_t i = 0; i < CORPUS_VERSION_COUNT; i++) {
+        float ones[16];
+        float back[16] = {0};
+        cyxla_program *program = NULL;
+        cyxla_executable *e = NULL;
+        cyxla_buffer *state = NULL;
+        cyxla_buffer *x = NULL;
+        cyxla_buffer *results[3] = {NULL, NULL, NULL};
+        for (size_t j = 0; j < 16; j++)
+            ones[j] = 1;
+        CHECK_OK(corpus_read(CORPUS_VERSIONS[i], "donated", NULL, &program));
+        CHECK(cyxla_program_input_is_donated(program, 0) && !cyxla_program_input_is_donated(program, 1));
+        if (CHECK_OK(cyxla_compile_program(program, NULL, &e)))
+            CHECK(cyxla_executable_input_is_donated(e, 0) && !cyxla_executable_input_is_donated(e, 1));
+        CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 2, NULL, ones, &state));
+        CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 2, NULL, ones, &x));
+        const cyxla_buffer *twice[] = {x, x};
+        const cyxla_buffer *inputs[] = {state, x};
+        CHECK_FAILS(cyxla_execute(e, twice, 2, results, 3), CYXLA_CODE_INVALID_ARGUMENT, "donated", "argument 0");
+        if (CHECK_OK(cyxla_execute(e, inputs, 2, results, 3))) {
+            CHECK(cyxla_buffer_is_donated(state) && !cyxla_buffer_is_donated(x));
+            CHECK_OK(cyxla_buffer_to_host(results[0], back, sizeof back));
+            CHECK(back[0] >= 2 && back[15] <= 2);
+            CHECK_FAILS(cyxla_execute(e, inputs, 2, results, 3), CYXLA_CODE_FAILED_PRECONDITION, "donated",
+                        "argument 0");
+            CHECK_FAILS(cyxla_buffer_to_host(state, back, sizeof back), CYXLA_CODE_FAILED_PRECONDITION, "donated");
+        }
+        for (size_t j = 0; j < 3; j++)
+            cyxla_buffer_free(results[j]);
+        cyxla_buffer_free(state);
+        cyxla_buffer_free(x);
+        cyxla_executable_free(e);
+        cyxla_program_free(program);
+    }
+    CHECK(alive());
+}
+
 int main(int argc, char **argv)
 {
     test_start(argc, argv, NULL);
@@ -164,5 +208,8 @@ int main(int argc, char **argv)
     RUN(a_donated_writable_view_holds_the_result);
     RUN(a_donated_read_only_view_is_left_as_it_is);
     RUN(a_release_function_may_call_the_library);
+    /* The fake plugin cannot read what JAX writes. */
+    if (!on_fake_plugin())
+        RUN(an_export_tells_what_it_takes);
     return test_end();
 }
