@@ -792,8 +792,9 @@ size_t cyxla_program_custom_call_count(const cyxla_program *program);
 /// @threads safe.   @blocks no.   @since 0.1
 const char *cyxla_program_custom_call(const cyxla_program *program, size_t index);
 
-/// Returns all that is known of a program before it is compiled, as a JSON object: what
-/// `cyxla inspect --json` prints.
+/// Returns all that is known of a program before it is compiled, as a JSON object.
+///
+/// It is what `cyxla inspect --json` prints.
 ///
 /// @param program  a program, or NULL.
 /// @return text that lives as long as the program; NULL for NULL.
@@ -835,8 +836,9 @@ bool cyxla_program_has_signature(const cyxla_program *program);
 /// @threads safe.   @blocks no.   @since 0.1
 size_t cyxla_program_input_count(const cyxla_program *program);
 
-/// Returns the name of an input in the user's program: for a file of jax.export its key
-/// path, such as args[0]['w1'][3].
+/// Returns the name of an input in the user's program.
+///
+/// For a file of jax.export it is a key path, such as args[0]['w1'][3].
 ///
 /// @param program a program, or NULL.
 /// @param index the input's position, from 0.
@@ -886,8 +888,9 @@ bool cyxla_program_input_is_donated(const cyxla_program *program, size_t index);
 /// @threads safe.   @blocks no.   @since 0.1
 size_t cyxla_program_output_count(const cyxla_program *program);
 
-/// Returns the name of an output in the user's program: for a file of jax.export its key
-/// path, such as result['loss'].
+/// Returns the name of an output in the user's program.
+///
+/// For a file of jax.export it is a key path, such as result['loss'].
 ///
 /// @param program a program, or NULL.
 /// @param index the output's position, from 0.
@@ -968,16 +971,19 @@ void cyxla_executable_free(cyxla_executable *executable);
 /// @threads safe.   @blocks no.   @since 0.1
 const char *cyxla_executable_name(const cyxla_executable *executable);
 
-/// Returns a text that names the program that was compiled. Equal programs have the same
-/// one on every machine, whatever they were compiled with.
+/// Returns a text that names the program that was compiled.
+///
+/// Equal programs have the same one on every machine, whatever options they were compiled
+/// with; versions of a plugin may differ.
 ///
 /// @param executable an executable, or NULL.
 /// @return text that lives as long as the executable; empty if the plugin has none; NULL for NULL.
 /// @threads safe.   @blocks no.   @since 0.1
 const char *cyxla_executable_fingerprint(const cyxla_executable *executable);
 
-/// Returns on how many devices an executable runs at once: its replicas times its
-/// partitions.
+/// Returns on how many devices an executable runs at once.
+///
+/// They are its replicas times its partitions.
 ///
 /// @param executable an executable, or NULL.
 /// @return the count; 0 for NULL.
@@ -991,8 +997,9 @@ size_t cyxla_executable_device_count(const cyxla_executable *executable);
 /// @threads safe.   @blocks no.   @since 0.1
 size_t cyxla_executable_generated_code_size(const cyxla_executable *executable);
 
-/// Returns how much memory an executable takes on each of its devices, as a JSON object:
-/// "arguments", "outputs", "aliased" (outputs in the memory of donated arguments),
+/// Returns how much memory an executable takes on each of its devices, as a JSON object.
+///
+/// It has "arguments", "outputs", "aliased" (outputs in the memory of donated arguments),
 /// "temporary", "generated_code" and "peak", in bytes.
 ///
 /// @param executable an executable, or NULL.
@@ -1000,8 +1007,10 @@ size_t cyxla_executable_generated_code_size(const cyxla_executable *executable);
 /// @threads safe.   @blocks no.   @since 0.1
 const char *cyxla_executable_memory_json(const cyxla_executable *executable);
 
-/// Gives the program as the plugin optimized it: a serialized HloModuleProtoWithConfig
-/// from XLA's own plugins.
+/// Gives the program as the plugin optimized it.
+///
+/// From XLA's own plugins it is a serialized HloModuleProtoWithConfig. It is for people
+/// to look at: it cannot be compiled again.
 ///
 /// @param executable an executable.
 /// @param out        receives bytes to free with cyxla_bytes_free.
@@ -1024,8 +1033,9 @@ cyxla_error *cyxla_executable_optimized_program(const cyxla_executable *executab
 /// @threads safe.   @blocks no.   @since 0.1
 size_t cyxla_executable_input_count(const cyxla_executable *executable);
 
-/// Returns the name of an input in the user's program: for a file of jax.export its key
-/// path, such as args[0]['w1'][3].
+/// Returns the name of an input in the user's program.
+///
+/// For a file of jax.export it is a key path, such as args[0]['w1'][3].
 ///
 /// @param executable an executable, or NULL.
 /// @param index the input's position, from 0.
@@ -1076,8 +1086,9 @@ bool cyxla_executable_input_is_donated(const cyxla_executable *executable, size_
 /// @threads safe.   @blocks no.   @since 0.1
 size_t cyxla_executable_output_count(const cyxla_executable *executable);
 
-/// Returns the name of an output in the user's program: for a file of jax.export its key
-/// path, such as result['loss'].
+/// Returns the name of an output in the user's program.
+///
+/// For a file of jax.export it is a key path, such as result['loss'].
 ///
 /// @param executable an executable, or NULL.
 /// @param index the output's position, from 0.
@@ -1122,8 +1133,10 @@ size_t cyxla_executable_output_size(const cyxla_executable *executable, size_t i
  * the environment variable CYXLA_CACHE_DIR, or the compile option "cache_dir".
  * ============================================================================= */
 
-/// Saves an executable: its code, what it takes and gives, and what it was compiled
-/// with and for.
+/// Saves an executable.
+///
+/// The bytes hold its code, what it takes and gives, and what it was compiled with and
+/// for.
 ///
 /// @param executable an executable.
 /// @param out        receives bytes to free with cyxla_bytes_free.

@@ -97,8 +97,10 @@ pub unsafe extern "C" fn cyxla_executable_name(executable: *const cyxla_executab
     value(std::ptr::null(), || optional_c_text(executable.map(|executable| &executable.name)))
 }
 
-/// Returns a text that names the program that was compiled. Equal programs have the same
-/// one on every machine, whatever they were compiled with.
+/// Returns a text that names the program that was compiled.
+///
+/// Equal programs have the same one on every machine, whatever options they were compiled
+/// with; versions of a plugin may differ.
 ///
 /// @param executable an executable, or NULL.
 /// @return text that lives as long as the executable; empty if the plugin has none; NULL for NULL.
@@ -114,8 +116,9 @@ pub unsafe extern "C" fn cyxla_executable_fingerprint(executable: *const cyxla_e
     })
 }
 
-/// Returns on how many devices an executable runs at once: its replicas times its
-/// partitions.
+/// Returns on how many devices an executable runs at once.
+///
+/// They are its replicas times its partitions.
 ///
 /// @param executable an executable, or NULL.
 /// @return the count; 0 for NULL.
@@ -139,8 +142,9 @@ pub unsafe extern "C" fn cyxla_executable_generated_code_size(executable: *const
     value(0, || executable.map_or(0, |executable| executable.executable.generated_code_size()))
 }
 
-/// Returns how much memory an executable takes on each of its devices, as a JSON object:
-/// "arguments", "outputs", "aliased" (outputs in the memory of donated arguments),
+/// Returns how much memory an executable takes on each of its devices, as a JSON object.
+///
+/// It has "arguments", "outputs", "aliased" (outputs in the memory of donated arguments),
 /// "temporary", "generated_code" and "peak", in bytes.
 ///
 /// @param executable an executable, or NULL.
@@ -156,8 +160,10 @@ pub unsafe extern "C" fn cyxla_executable_memory_json(executable: *const cyxla_e
     })
 }
 
-/// Gives the program as the plugin optimized it: a serialized HloModuleProtoWithConfig
-/// from XLA's own plugins.
+/// Gives the program as the plugin optimized it.
+///
+/// From XLA's own plugins it is a serialized HloModuleProtoWithConfig. It is for people
+/// to look at: it cannot be compiled again.
 ///
 /// @param executable an executable.
 /// @param out        receives bytes to free with cyxla_bytes_free.

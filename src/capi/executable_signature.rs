@@ -44,8 +44,9 @@ pub unsafe extern "C" fn cyxla_executable_input_count(executable: *const cyxla_e
     value(0, || executable.and_then(signature).map_or(0, |signature| signature.inputs.len()))
 }
 
-/// Returns the name of an input in the user's program: for a file of jax.export its key
-/// path, such as args[0]['w1'][3].
+/// Returns the name of an input in the user's program.
+///
+/// For a file of jax.export it is a key path, such as args[0]['w1'][3].
 ///
 /// @param executable an executable, or NULL.
 /// @param index the input's position, from 0.
@@ -141,8 +142,9 @@ pub unsafe extern "C" fn cyxla_executable_output_count(executable: *const cyxla_
     value(0, || executable.and_then(signature).map_or(0, |signature| signature.outputs.len()))
 }
 
-/// Returns the name of an output in the user's program: for a file of jax.export its key
-/// path, such as result['loss'].
+/// Returns the name of an output in the user's program.
+///
+/// For a file of jax.export it is a key path, such as result['loss'].
 ///
 /// @param executable an executable, or NULL.
 /// @param index the output's position, from 0.

@@ -220,8 +220,9 @@ pub unsafe extern "C" fn cyxla_program_custom_call(
     value(std::ptr::null(), || optional_c_text(program.and_then(|program| program.custom_calls.get(index))))
 }
 
-/// Returns all that is known of a program before it is compiled, as a JSON object: what
-/// `cyxla inspect --json` prints.
+/// Returns all that is known of a program before it is compiled, as a JSON object.
+///
+/// It is what `cyxla inspect --json` prints.
 ///
 /// @param program  a program, or NULL.
 /// @return text that lives as long as the program; NULL for NULL.

@@ -58,8 +58,9 @@ pub unsafe extern "C" fn cyxla_program_input_count(program: *const cyxla_program
     value(0, || program.and_then(signature).map_or(0, |signature| signature.inputs.len()))
 }
 
-/// Returns the name of an input in the user's program: for a file of jax.export its key
-/// path, such as args[0]['w1'][3].
+/// Returns the name of an input in the user's program.
+///
+/// For a file of jax.export it is a key path, such as args[0]['w1'][3].
 ///
 /// @param program a program, or NULL.
 /// @param index the input's position, from 0.
@@ -149,8 +150,9 @@ pub unsafe extern "C" fn cyxla_program_output_count(program: *const cyxla_progra
     value(0, || program.and_then(signature).map_or(0, |signature| signature.outputs.len()))
 }
 
-/// Returns the name of an output in the user's program: for a file of jax.export its key
-/// path, such as result['loss'].
+/// Returns the name of an output in the user's program.
+///
+/// For a file of jax.export it is a key path, such as result['loss'].
 ///
 /// @param program a program, or NULL.
 /// @param index the output's position, from 0.

@@ -14,8 +14,10 @@ use super::guard::{guard, value};
 use super::pointer::{self, Out};
 use crate::runtime::Executable;
 
-/// Saves an executable: its code, what it takes and gives, and what it was compiled
-/// with and for.
+/// Saves an executable.
+///
+/// The bytes hold its code, what it takes and gives, and what it was compiled with and
+/// for.
 ///
 /// @param executable an executable.
 /// @param out        receives bytes to free with cyxla_bytes_free.
