@@ -180,6 +180,7 @@ impl Contents {
             custom_calls: facts.custom_calls,
             device_count: devices.and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0),
             tuple_parameters: facts.tuple_parameters,
+            has_shardy: facts.has_shardy,
             ..Contents::unknown(Encoding::HloProto, facts.module)
         }
     }

@@ -26,6 +26,8 @@ pub struct Checked<'a> {
     pub parameters: Vec<Instruction<'a>>,
     /// The targets of the custom calls, sorted.
     pub custom_calls: Vec<&'a str>,
+    /// An instruction that only compilers put into programs.
+    pub compiled: Option<&'a str>,
 }
 
 /// Whether the module holds together.
@@ -37,7 +39,7 @@ pub fn check<'a>(module: &Module<'a>) -> Result<Checked<'a>, Reason> {
         let computation = Computation::read(bytes).map_err(malformed)?;
         let what = format!("computation {}", computation.id);
         let in_this = |reason: Reason| format!("{what}: {reason}");
-        let parts = check_computation(&computation, &depths, &mut checked.custom_calls).map_err(in_this)?;
+        let parts = check_computation(&computation, &depths, &mut checked).map_err(in_this)?;
         if depths.insert(computation.id, parts.depth).is_some() {
             return Err(format!("two computations have the number {}", computation.id));
         }
@@ -70,7 +72,7 @@ struct Parts<'a> {
 fn check_computation<'a>(
     computation: &Computation<'a>,
     depths: &HashMap<i64, usize>,
-    custom_calls: &mut Vec<&'a str>,
+    checked: &mut Checked<'a>,
 ) -> Result<Parts<'a>, Reason> {
     let mut parts = Parts { depth: 0, parameters: Vec::new(), result: Shape::default() };
     let mut known: HashMap<i64, ()> = HashMap::with_capacity(computation.instructions.len());
@@ -106,8 +108,10 @@ fn check_computation<'a>(
         if known.insert(id, ()).is_some() {
             return Err(in_this("has the number of another one"));
         }
-        if instruction.opcode == "custom-call" {
-            custom_calls.push(instruction.target);
+        match instruction.opcode {
+            "custom-call" => checked.custom_calls.push(instruction.target),
+            "fusion" | "bitcast" => checked.compiled = Some(instruction.opcode),
+            _ => {}
         }
         if id == computation.root_id {
             has_root = true;

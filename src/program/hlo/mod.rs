@@ -13,7 +13,7 @@ mod tests;
 use std::ops::Range;
 
 use self::check::Checked;
-use self::module::{Alias, Instruction, Module};
+use self::module::{Alias, Instruction, Module, SHARDY};
 use self::shape::Shape;
 use super::signature::{Signature, TensorSpec};
 use crate::error::{Code, Error, Origin, Result};
@@ -35,6 +35,8 @@ pub struct HloFacts {
     pub tuple_parameters: bool,
     /// For how many replicas and partitions it was made, where it says so.
     pub devices: Option<(i64, i64)>,
+    /// Whether Shardy is to divide it among devices.
+    pub has_shardy: bool,
 }
 
 /// Reads a serialized `HloModuleProto`, or one inside of an `HloProto`, an
@@ -43,13 +45,16 @@ pub fn read(bytes: &[u8]) -> Result<HloFacts> {
     let place = recognize::module(bytes).ok_or_else(|| damaged("it is cut off, or no module of HLO"))?;
     let module = Module::read(&bytes[place.range.clone()])
         .map_err(|_| damaged("it is cut off, or its fields are of the wrong kinds"))?;
-    // A compiler that drops an instruction which has its place in an order ends the process.
-    if module.is_scheduled {
-        let message = "the program was compiled before: it says in which order its instructions run";
-        return Err(refused(message.to_owned())
-            .hint("give the module as it was before; of JAX, lowered.compiler_ir(\"hlo\")"));
-    }
     let checked = check::check(&module).map_err(|reason| damaged(&reason))?;
+    // Of their own work plugins believe that it holds together, and end the process.
+    let mark = match checked.compiled {
+        Some(opcode) => Some(format!("it has the instruction '{opcode}'")),
+        None => module.is_scheduled.then(|| "it says in which order its instructions run".to_owned()),
+    };
+    if let Some(mark) = mark {
+        return Err(refused(format!("the program was compiled before: {mark}"))
+            .hint("give the module as it was before; of JAX, lowered.compiler_ir(\"hlo\"), of XLA's dumps, before_optimizations"));
+    }
     let (signature, tuple_parameters) = signature(&module, &checked)?;
     Ok(HloFacts {
         module: place.range,
@@ -58,6 +63,7 @@ pub fn read(bytes: &[u8]) -> Result<HloFacts> {
         custom_calls: checked.custom_calls.iter().map(|target| (*target).to_owned()).collect(),
         tuple_parameters,
         devices: place.devices.or(module.devices),
+        has_shardy: module.has_shardy || checked.custom_calls.iter().any(|target| target.starts_with(SHARDY)),
     })
 }
 

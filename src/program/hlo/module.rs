@@ -1,10 +1,15 @@
 //! A module of HLO as it stands in memory: what there is of it, and where.
 
+use memchr::memmem;
+
 use super::shape::Shape;
 use super::wire::{Content, Fields, Malformed};
 
 /// Of parameters and computations alike; real programs have some thousands.
 const MOST: usize = 1 << 20;
+
+/// What Shardy's names begin with.
+pub const SHARDY: &str = "xla.sdy.";
 
 /// A program in HLO.
 #[derive(Debug, Default)]
@@ -25,6 +30,8 @@ pub struct Module<'a> {
     pub donors: Vec<Alias>,
     /// For how many replicas and partitions it was made, where it says so.
     pub devices: Option<(i64, i64)>,
+    /// Whether Shardy is to divide it among devices.
+    pub has_shardy: bool,
 }
 
 /// A function of a module.
@@ -100,6 +107,8 @@ impl<'a> Module<'a> {
                 8 => read_aliases(content.bytes()?, [2, 3, 1], &mut module.aliases)?,
                 15 => module.devices = Some(read_counts(content.bytes()?, 1, 2)?),
                 18 => read_aliases(content.bytes()?, [1, 2, 0], &mut module.donors)?,
+                // Attributes by name, of which Shardy's hold its meshes.
+                19 => module.has_shardy |= memmem::find(content.bytes()?, SHARDY.as_bytes()).is_some(),
                 _ => {}
             }
         }

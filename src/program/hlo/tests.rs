@@ -63,13 +63,6 @@ fn custom_calls_are_listed_once() {
 }
 
 #[test]
-fn what_was_compiled_before_is_refused() {
-    let error = read(&[TUPLE, &field(7, b"")].concat()).unwrap_err();
-    assert_eq!(error.code(), Code::Unimplemented);
-    assert!(error.message().contains("compiled before"), "{error}");
-}
-
-#[test]
 fn what_plugins_cannot_run_is_refused() {
     for (bytes, part) in [
         (&fixture!("mixed")[..], "parameter 1 is a tuple"),
@@ -94,6 +87,29 @@ fn a_module_is_found_inside_of_others() {
         assert_eq!((&bytes[facts.module], facts.devices), (STEPS, devices));
     }
     assert!(!looks_like_one(&field(1, &snapshot)));
+}
+
+#[test]
+fn shardy_is_noticed() {
+    let meshes = field(2, &field(1, b"..xla.sdy.meshes.."));
+    let attributes = [&[0x9a, 1, meshes.len() as u8][..], &meshes].concat();
+    assert!(read(&[STEPS, &attributes].concat()).unwrap().has_shardy);
+    assert!(!read(STEPS).unwrap().has_shardy);
+}
+
+#[test]
+fn what_was_compiled_before_is_refused() {
+    let scheduled = [STEPS, &field(7, &[8, 1])].concat();
+    let mut fused = STEPS.to_vec();
+    let opcode = STEPS.windows(8).position(|bytes| bytes == b"multiply").unwrap();
+    // A shorter word, and a field that nobody knows for what is left of its place.
+    fused[opcode - 1] = 6;
+    fused[opcode..opcode + 8].copy_from_slice(b"fusion\x68\x00");
+    for (bytes, part) in [(&scheduled, "in which order"), (&fused, "the instruction 'fusion'")] {
+        let error = read(bytes).unwrap_err();
+        assert_eq!(error.code(), Code::Unimplemented, "{error}");
+        assert!(error.message().contains(part), "{error}");
+    }
 }
 
 #[test]
