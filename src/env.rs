@@ -60,6 +60,14 @@ pub fn is_privileged() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
+/// Where the kernel put the program's name, at the far end of the main thread's stack;
+/// `None` if it does not say.
+pub fn end_of_main_stack() -> Option<usize> {
+    // SAFETY: as above.
+    let end = unsafe { libc::getauxval(libc::AT_EXECFN) };
+    usize::try_from(end).ok().filter(|&end| end != 0)
+}
+
 /// The value of a variable; unset, empty and privileged all read as `None`.
 pub fn value(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty() && !is_privileged())

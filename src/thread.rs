@@ -7,6 +7,7 @@
 
 use std::any::Any;
 
+use crate::env;
 use crate::error::{Code, Error, Origin, Result};
 
 /// Four times what plugins were seen to need for the deepest text that is let through.
@@ -32,9 +33,9 @@ fn room_on_main_stack() -> Option<usize> {
     if rustix::thread::gettid() != rustix::process::getpid() {
         return None;
     }
-    // The kernel puts the program's name at the far end of the stack. Code that runs on
-    // a stack of its own, such as a coroutine, is further away than the stack is large.
-    let end = rustix::param::linux_execfn().as_ptr().addr();
+    // Code that runs on a stack of its own, such as a coroutine, is further away than the
+    // stack is large.
+    let end = env::end_of_main_stack()?;
     let here = std::ptr::from_ref(&end).addr();
     let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
     let limit = limit.map_or(LARGEST, |limit| usize::try_from(limit).unwrap_or(LARGEST));
