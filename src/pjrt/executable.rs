@@ -52,6 +52,7 @@ impl LoadedExecutable {
 
     /// The part that tells what was compiled.
     pub fn executable(&self) -> Result<Executable<'_>> {
+        presence::check()?;
         let mut args = sys::PJRT_LoadedExecutable_GetExecutable_Args::new();
         args.loaded_executable = self.raw;
         // SAFETY: the executable is alive.

@@ -35,12 +35,14 @@ static const cyxla_runtime_info *info;
 static cyxla_program *program;
 static cyxla_executable *executable;
 static cyxla_buffer *buffer;
+static cyxla_bytes *saved;
 
 static void make_everything(void)
 {
     CHECK_OK(cyxla_runtime_info_get(&info));
     CHECK_OK(cyxla_program_from_bytes(DOUBLE_F32_4, strlen(DOUBLE_F32_4), CYXLA_FORMAT_DETECT, NULL, &program));
     CHECK_OK(cyxla_compile_program(program, NULL, &executable));
+    CHECK_OK(cyxla_executable_to_bytes(executable, &saved));
     CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, DIMS_4, 1, NULL, FOUR, &buffer));
     CHECK(alive());
 }
@@ -51,8 +53,16 @@ static void every_call_is_refused(void)
     float out[4] = {0};
     cyxla_executable *e = NULL;
     cyxla_buffer *b = NULL;
+    cyxla_bytes *bytes = NULL;
 
     CHECK_FAILS(cyxla_compile_program(program, NULL, &e), CYXLA_CODE_FAILED_PRECONDITION, "fork");
+    CHECK_FAILS(cyxla_executable_to_bytes(executable, &bytes), CYXLA_CODE_FAILED_PRECONDITION, "fork");
+    CHECK_FAILS(cyxla_executable_from_bytes(cyxla_bytes_data(saved), cyxla_bytes_size(saved), &e),
+                CYXLA_CODE_FAILED_PRECONDITION, "fork");
+    CHECK_FAILS(cyxla_executable_optimized_program(executable, &bytes), CYXLA_CODE_FAILED_PRECONDITION, "fork");
+    CHECK_STR(cyxla_executable_fingerprint(executable), "");
+    CHECK_STR(cyxla_executable_memory_json(executable), "null");
+    CHECK_INT(cyxla_executable_generated_code_size(executable), 0);
     CHECK_FAILS(run_1_1(executable, FOUR, sizeof FOUR, out, sizeof out), CYXLA_CODE_FAILED_PRECONDITION, "fork");
     CHECK_FAILS(cyxla_execute(executable, inputs, 1, &b, 1), CYXLA_CODE_FAILED_PRECONDITION, "fork");
     CHECK_FAILS(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, DIMS_4, 1, NULL, FOUR, &b), CYXLA_CODE_FAILED_PRECONDITION,
@@ -62,7 +72,7 @@ static void every_call_is_refused(void)
     CHECK_FAILS(cyxla_buffer_to_host(buffer, out, sizeof out), CYXLA_CODE_FAILED_PRECONDITION, "fork");
     CHECK_FAILS(cyxla_buffer_wait(buffer), CYXLA_CODE_FAILED_PRECONDITION, "fork");
     CHECK(cyxla_buffer_data(buffer) == NULL);
-    CHECK(e == NULL && b == NULL);
+    CHECK(e == NULL && b == NULL && bytes == NULL);
 }
 
 static void what_needs_no_plugin_works(void)
@@ -81,6 +91,7 @@ static void freeing_does_not_hang(void)
 {
     cyxla_buffer_free(buffer);
     cyxla_executable_free(executable);
+    cyxla_bytes_free(saved);
     cyxla_program_free(program);
 }
 
@@ -100,6 +111,7 @@ static void the_parent_goes_on(void)
     CHECK_FLOATS(back, FOUR, 4);
     cyxla_buffer_free(buffer);
     cyxla_executable_free(executable);
+    cyxla_bytes_free(saved);
     cyxla_program_free(program);
 }
 
