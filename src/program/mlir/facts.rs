@@ -10,7 +10,7 @@ use super::tables::{OpName, Tables};
 use super::values::Reader;
 use super::walk::Op;
 use super::{CustomCall, Function, Value};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::program::calls::{self, Node};
 
 /// What an operation is to this module.
@@ -301,12 +301,22 @@ impl<'a> Facts<'a> {
         calls::check(&nodes, &self.required.iter().map(symbol).collect::<Vec<_>>())
     }
 
-    /// The function to run.
-    pub fn main(&self) -> Option<Function> {
-        let found = self.functions.iter().find(|found| found.is_main && found.has_body)?;
-        let (inputs, outputs) = self.reader.signature(found.function_type)?;
-        let mut inputs = self.reader.values(inputs)?;
-        let mut outputs = self.reader.values(outputs)?;
+    /// The function to run. Plugins look for dims that are not there if its arguments or
+    /// results ask for the layout of another array.
+    pub fn main(&self) -> Result<Option<Function>> {
+        let Some(found) = self.functions.iter().find(|found| found.is_main && found.has_body) else {
+            return Ok(None);
+        };
+        let both = self.reader.signature(found.function_type);
+        let both = both
+            .and_then(|(inputs, outputs)| Some((self.reader.values(inputs)?, self.reader.values(outputs)?)));
+        let Some((mut inputs, mut outputs)) = both else { return Ok(None) };
+        for (values, facts) in [(&inputs, found.input_facts), (&outputs, found.output_facts)] {
+            if let Some((layout, dims)) = self.reader.wrong_layout(values, facts) {
+                let message = format!("the program asks for the layout {layout} of an array of {dims} dims");
+                return Err(Error::invalid_argument(message).hint("export the program again"));
+            }
+        }
         let name = |location: &Option<u32>| location.and_then(|location| self.reader.name_of(location));
         let count = inputs.len();
         for locations in self.locations.iter().filter(|locations| locations.len() == count) {
@@ -316,7 +326,7 @@ impl<'a> Facts<'a> {
         }
         self.reader.add_facts(&mut inputs, found.input_facts);
         self.reader.add_facts(&mut outputs, found.output_facts);
-        Some(Function { inputs, outputs })
+        Ok(Some(Function { inputs, outputs }))
     }
 
     /// The targets of custom calls, by name.

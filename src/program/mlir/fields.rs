@@ -26,12 +26,26 @@ impl<'a, 'e> Fields<'a, 'e> {
     /// Reads the fields that `letters` stand for, which has to be all there is.
     pub fn read(&mut self, cursor: &mut Cursor<'a>, code: Code, letters: &str) -> Option<()> {
         self.is_vhlo = matches!(code, Code::Vhlo(_));
+        let before = self.references.len();
+        for way in letters.split('|') {
+            self.references.truncate(before);
+            let mut cursor = *cursor;
+            if self.one_way(&mut cursor, way).is_some() {
+                return Some(());
+            }
+        }
+        None
+    }
+
+    fn one_way(&mut self, cursor: &mut Cursor<'a>, letters: &str) -> Option<()> {
         for (position, letter) in letters.bytes().enumerate() {
+            let behind =
+                || letters.as_bytes()[position + 1..].iter().take_while(|byte| byte.is_ascii_digit());
+            let digits = || behind().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
             match letter {
-                b'A' | b'T' | b'U' | b'L' | b'N' | b'V' | b'Z' | b'D' => {
-                    let one = if letter == b'N' { letter } else { letter.to_ascii_lowercase() };
+                b'A' | b'T' | b'U' | b'L' | b'N' | b'G' | b'V' | b'Z' | b'D' => {
                     for _ in 0..cursor.count()? {
-                        self.field(cursor, one, None)?;
+                        self.field(cursor, letter.to_ascii_lowercase(), None)?;
                     }
                 }
                 b'k' | b'K' => {
@@ -41,16 +55,37 @@ impl<'a, 'e> Fields<'a, 'e> {
                         self.field(cursor, b'a', None)?;
                     }
                 }
+                b'C' => {
+                    for _ in 0..cursor.count()? {
+                        let index = cursor.number()?;
+                        self.shardy(index, digits())?;
+                    }
+                }
+                b'P' => {
+                    let (index, is_there) = cursor.flagged()?;
+                    if is_there {
+                        self.shardy(index, digits())?;
+                    }
+                }
                 b'0'..=b'9' => {}
                 // What depends on a type that is not known ends the checks.
                 b'i' | b'f' | b'b' | b'w' | b'e' if self.is_unknown() => return self.is_of_family(),
-                _ => {
-                    let bound = letters.as_bytes().get(position + 1).filter(|byte| byte.is_ascii_digit());
-                    self.field(cursor, letter, bound.map(|digit| u64::from(digit - b'0')))?;
-                }
+                _ => self.field(cursor, letter, behind().next().map(|_| digits()))?,
             }
         }
         cursor.is_at_end().then_some(())
+    }
+
+    /// An attribute of Shardy. There are three of the sharding of a tensor.
+    fn shardy(&mut self, index: u64, wanted: u64) -> Option<()> {
+        let index = to_index(index, self.entries.codes.len())?;
+        self.references.push(index);
+        match self.entries.codes[index as usize] {
+            Code::Shardy(6 | 15 | 17) => wanted == 6,
+            Code::Shardy(code) => u64::from(code) == wanted,
+            code => code == Code::Text,
+        }
+        .then_some(())
     }
 
     fn is_unknown(&self) -> bool {
@@ -62,7 +97,9 @@ impl<'a, 'e> Fields<'a, 'e> {
             b'a' => self.attribute(cursor, |_| true)?,
             b'l' => self.attribute(cursor, attribute::may_be_location)?,
             b'n' => self.attribute(cursor, |code| matches!(code, Code::Builtin(2 | 3) | Code::Text))?,
-            b'N' => self.attribute(cursor, |code| matches!(code, attribute::SYMBOL | Code::Text))?,
+            b'g' => self.attribute(cursor, |code| matches!(code, attribute::SYMBOL | Code::Text))?,
+            b'j' => self
+                .attribute(cursor, |code| matches!(code, attribute::SYMBOL | attribute::MESH | Code::Text))?,
             b'x' => self.attribute(cursor, |code| code == attribute::VHLO_STRING)?,
             b'p' => {
                 let (index, is_there) = cursor.flagged()?;
@@ -90,6 +127,7 @@ impl<'a, 'e> Fields<'a, 'e> {
             }
             b's' => drop(cursor.index(self.tables.strings.len())?),
             b'r' => drop(cursor.index(self.tables.resources)?),
+            b'h' => drop(cursor.byte().filter(|&flag| flag <= 1)?),
             b'y' => drop(cursor.number().filter(|&flag| flag <= 1)?),
             b'v' => drop(cursor.number().filter(|&number| most.is_none_or(|most| number <= most))?),
             b'z' | b'd' => drop(cursor.number()?),

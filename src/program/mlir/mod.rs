@@ -134,7 +134,7 @@ pub fn read(code: &[u8]) -> Result<Module> {
     Ok(Module {
         producer: String::from_utf8_lossy(producer).into_owned(),
         bytecode_version: version,
-        main: facts.main(),
+        main: facts.main()?,
         custom_calls: facts.custom_calls(),
         name: facts.name,
         partitions: facts.partitions,

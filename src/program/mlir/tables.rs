@@ -211,6 +211,8 @@ fn properties(mut section: Cursor<'_>) -> Option<Vec<Cursor<'_>>> {
 pub enum Family {
     Builtin,
     Vhlo,
+    StableHlo,
+    Shardy,
     Other,
 }
 
@@ -219,6 +221,8 @@ impl Family {
         match dialect {
             b"builtin" => Family::Builtin,
             b"vhlo" => Family::Vhlo,
+            b"stablehlo" => Family::StableHlo,
+            b"sdy" => Family::Shardy,
             _ => Family::Other,
         }
     }

@@ -111,6 +111,7 @@ pub fn classify(code: Code, number: Option<u64>) -> (Kind, Option<DType>) {
             let width = u32::try_from(number >> 2).unwrap_or(u32::MAX);
             (Kind::Integer(width), builtin_integer(number))
         }
+        Code::StableHlo(_) | Code::Shardy(_) => (Kind::Other, None),
         Code::Builtin(1) => (Kind::Integer(64), None),
         Code::Builtin(7) => (Kind::Float(80), None),
         Code::Builtin(8) => (Kind::Float(128), None),

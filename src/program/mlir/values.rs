@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
 
     fn value_type(&self, index: u32) -> ValueType {
         let found = self.entries.types[index as usize];
-        if found.code == Code::Vhlo(22) {
+        if matches!(found.code, Code::Vhlo(22) | Code::StableHlo(0)) {
             return ValueType::Token;
         }
         self.array(index).unwrap_or(ValueType::Other)
@@ -143,23 +143,63 @@ impl<'a> Reader<'a> {
         self.text(name).filter(|name| !name.is_empty()).map(str::to_owned)
     }
 
+    /// The dictionaries of a function's arguments or results, as far as there are any.
+    fn dictionaries(&self, list: Option<u32>) -> Option<Cursor<'a>> {
+        let is_list = |&list: &u32| matches!(self.code(list), Some(attribute::ARRAY | attribute::VHLO_ARRAY));
+        let mut fields = self.entries.attribute(list.filter(is_list)?)?;
+        fields.count()?;
+        Some(fields)
+    }
+
     /// Adds what the dictionaries of a function's arguments or results say.
     pub fn add_facts(&self, values: &mut [Value], list: Option<u32>) {
-        let Some(list) =
-            list.filter(|&list| matches!(self.code(list), Some(attribute::ARRAY | attribute::VHLO_ARRAY)))
-        else {
-            return;
-        };
-        let length = self.entries.codes.len();
-        let Some(mut fields) = self.entries.attribute(list) else { return };
-        let count = fields.count().unwrap_or(0);
-        for value in values.iter_mut().take(count) {
-            let Some(facts) = fields.index(length) else { return };
+        let Some(mut fields) = self.dictionaries(list) else { return };
+        for value in values {
+            let Some(facts) = fields.index(self.entries.codes.len()) else { return };
             let donor = self.lookup(facts, b"jax.buffer_donor").and_then(|flag| self.flag(flag));
             value.is_donated = donor == Some(true) || self.lookup(facts, b"tf.aliasing_output").is_some();
             if let Some(name) = self.lookup(facts, b"jax.result_info").and_then(|name| self.text(name)) {
                 value.name = Some(name.to_owned());
             }
+        }
+    }
+
+    /// The first layout that the dictionaries ask for and that is none of its array's,
+    /// and how many dims that has.
+    pub fn wrong_layout(&self, values: &[Value], list: Option<u32>) -> Option<(&'a str, usize)> {
+        let mut fields = self.dictionaries(list)?;
+        values.iter().find_map(|value| {
+            let facts = fields.index(self.entries.codes.len())?;
+            let ValueType::Array { dims, .. } = &value.ty else { return None };
+            let layout = self.text(self.lookup(facts, b"mhlo.layout_mode")?)?;
+            (!is_layout(layout, dims.len())).then_some((layout, dims.len()))
+        })
+    }
+}
+
+/// Whether a layout orders so many dims: `{1,0}`, perhaps with tiles behind a colon.
+/// What does not begin with a bracket is a word that plugins know or refuse.
+fn is_layout(layout: &str, dims: usize) -> bool {
+    let Some(inside) = layout.strip_prefix('{') else { return true };
+    let order = inside.split([':', '}']).next().unwrap_or("");
+    let mut order: Vec<Option<usize>> =
+        order.split(',').filter(|dim| !dim.is_empty()).map(|dim| dim.trim().parse().ok()).collect();
+    order.sort_unstable();
+    order == (0..dims).map(Some).collect::<Vec<_>>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts() {
+        for (layout, dims) in [("default", 3), ("auto", 0), ("{}", 0), ("{1,0}", 2), ("{0,1:T(8,128)}", 2)] {
+            assert!(is_layout(layout, dims), "{layout}");
+        }
+        for (layout, dims) in [("{1,0}", 0), ("{1,0}", 3), ("{}", 1), ("{0,0}", 2), ("{0,2}", 2), ("{x}", 1)]
+        {
+            assert!(!is_layout(layout, dims), "{layout}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Files that no writer writes.
 
-use super::file::{BUILTIN, File, VHLO, isolated, number, numbers, region};
+use super::file::{BUILTIN, File, SHARDY, VHLO, isolated, number, numbers, region};
 use super::*;
 
 fn refused(file: &File, part: &str) {
@@ -219,4 +219,23 @@ fn scalars_of_vhlo_are_no_values() {
     file.type_of(VHLO, number(4));
     file.type_of(VHLO, numbers(&[8, 1, 0, 0]));
     refused(&file, "its attributes or types");
+}
+
+#[test]
+fn shardings_are_made_of_their_parts() {
+    let mut file = File::new();
+    let x = file.string("x");
+    let axis = file.attribute(SHARDY, numbers(&[1, x, 4]));
+    let mesh = file.attribute(SHARDY, numbers(&[2, 1, axis, 0]));
+    let reference = file.attribute(SHARDY, numbers(&[4, x, 0]));
+    let dim = file.attribute(SHARDY, [&numbers(&[5, 1, reference])[..], &[1], &number(0)].concat());
+    let sharding = |dim: u64| numbers(&[6, mesh, 1, dim, 0]);
+    let mut fine = file.clone();
+    fine.attribute(SHARDY, sharding(dim));
+    read(&fine.write()).unwrap();
+    for wrong in [sharding(reference), sharding(99), numbers(&[6, axis, 0, 0]), numbers(&[6, mesh, 99, 0])] {
+        let mut file = file.clone();
+        file.attribute(SHARDY, wrong);
+        refused(&file, "its attributes or types");
+    }
 }

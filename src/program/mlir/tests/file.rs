@@ -24,6 +24,7 @@ fn list(items: &[Vec<u8>]) -> Vec<u8> {
 
 pub const BUILTIN: u64 = 0;
 pub const VHLO: u64 = 1;
+pub const SHARDY: u64 = 2;
 
 /// The parts of a file.
 #[derive(Clone)]
@@ -45,7 +46,7 @@ impl File {
     pub fn new() -> File {
         File {
             version: 6,
-            strings: vec!["builtin".into(), "vhlo".into()],
+            strings: vec!["builtin".into(), "vhlo".into(), "sdy".into()],
             ops: Vec::new(),
             attributes: vec![(BUILTIN, number(15))],
             types: Vec::new(),
@@ -98,7 +99,7 @@ impl File {
         let lengths: Vec<u64> = self.strings.iter().rev().map(|text| text.len() as u64 + 1).collect();
         let texts: String = self.strings.iter().map(|text| format!("{text}\0")).collect();
         let strings = [number(self.strings.len() as u64), numbers(&lengths), texts.into_bytes()].concat();
-        let mut dialects = numbers(&[2, 0, 1 << 1, self.ops.len() as u64]);
+        let mut dialects = numbers(&[3, 0, 1 << 1, 2 << 1, self.ops.len() as u64]);
         self.ops.iter().for_each(|&(dialect, name)| dialects.extend(numbers(&[dialect, 1, name << 1 | 1])));
         let mut sizes = numbers(&[self.attributes.len() as u64, self.types.len() as u64]);
         let mut entries = Vec::new();
