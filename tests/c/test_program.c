@@ -390,6 +390,32 @@ static void other_calling_conventions_are_refused(void)
     free(data);
 }
 
+/* A type that came after this library: somewhere among the bytes is the type's number. */
+static void an_unknown_element_type_is_named(void)
+{
+    size_t size = 0;
+    int named = 0;
+    unsigned char *data = fixture("exports/one.jaxexport", &size);
+
+    for (size_t i = 0; data && i < size; i++) {
+        unsigned char was = data[i];
+        cyxla_program *program = NULL;
+        data[i] = 100;
+        cyxla_error *error = cyxla_program_from_bytes(data, size, CYXLA_FORMAT_DETECT, NULL, &program);
+        data[i] = was;
+        if (cyxla_error_code(error) == CYXLA_CODE_UNIMPLEMENTED &&
+            strstr(cyxla_error_message(error), "has an element type that this version does not know")) {
+            CHECK_HAS(cyxla_error_message(error), "100");
+            CHECK_HAS(cyxla_error_detail(error, "hint"), "newer libcyxla");
+            named++;
+        }
+        cyxla_error_free(error);
+        cyxla_program_free(program);
+    }
+    CHECK(named >= 1);
+    free(data);
+}
+
 /* --- programs that are damaged --- */
 
 /* Reads them from memory of exactly their size; they may be taken or refused. */
@@ -579,6 +605,7 @@ int main(int argc, char **argv)
     RUN(an_export_for_another_platform_is_not_compiled);
     RUN(what_cannot_run_is_refused_with_advice);
     RUN(other_calling_conventions_are_refused);
+    RUN(an_unknown_element_type_is_named);
     RUN(a_cut_export_is_refused);
     RUN(a_damaged_program_does_no_harm);
     RUN(an_export_may_hold_its_gradients);
