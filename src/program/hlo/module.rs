@@ -156,6 +156,7 @@ impl<'a> Instruction<'a> {
                     }
                 }
                 9 => instruction.parameter_number = content.number()?,
+                15 | 21 => check_window(content.bytes()?)?,
                 28 => instruction.target = content.text()?,
                 35 => instruction.id = content.number()?,
                 36 => content.append_to(&mut instruction.operands)?,
@@ -184,6 +185,22 @@ impl ProgramShape {
         }
         Ok(())
     }
+}
+
+/// A window or a padding: of each dimension some numbers, with which plugins calculate
+/// before they look at them.
+fn check_window(bytes: &[u8]) -> Result<(), Malformed> {
+    const MOST: u64 = 1 << 35;
+    let mut fields = Fields::of(bytes);
+    while let Some((_, content)) = fields.next()? {
+        let mut numbers = Fields::of(content.bytes()?);
+        while let Some((_, content)) = numbers.next()? {
+            if content.number()?.unsigned_abs() > MOST {
+                return Err(Malformed);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn push<T>(list: &mut Vec<T>, item: T) -> Result<(), Malformed> {

@@ -183,6 +183,18 @@ fn damage_does_no_harm() {
 }
 
 #[test]
+fn windows_have_a_limit() {
+    let instruction = |stride: &[u8]| {
+        let window = field(1, &field(1, &[&[8, 2, 0x10][..], stride].concat()));
+        let window = [&[0x7a, (window.len() - 3) as u8][..], &window[3..]].concat();
+        Instruction::read(&window).map(|_| ())
+    };
+    assert_eq!(instruction(&[3]), Ok(()));
+    assert!(instruction(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1]).is_err());
+    assert!(instruction(&[0xff; 10]).is_err());
+}
+
+#[test]
 fn names_that_were_made_up_are_none() {
     let told = |name| name_of(name, b"");
     for (own, expected) in [("x", Some("x")), ("x.1", Some("x")), ("a.b.12", Some("a.b")), ("p", Some("p"))] {
