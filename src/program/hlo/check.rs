@@ -4,7 +4,7 @@
 //! as much memory, a missing order of dimensions or a parameter of another type ends
 //! the process.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::module::{Alias, Computation, Instruction, Module, ProgramShape};
 use super::shape::Shape;
@@ -15,6 +15,12 @@ const DEEPEST_CALL: usize = 128;
 /// A plugin makes a table with a place for each number up to the largest; real ones
 /// are not much larger than the number of instructions.
 const LARGEST_NUMBER: i64 = 1 << 24;
+
+/// Plugins copy a computation for each place that calls it: two calls in each of
+/// twenty computations make a million copies. So many instructions more than there
+/// are, with the second number of them in all, are taken for that.
+const MOST_COPIES: u64 = 1000;
+const MANY: u64 = 1 << 16;
 
 /// What is wrong with a module.
 pub type Reason = String;
@@ -33,14 +39,19 @@ pub struct Checked<'a> {
 /// Whether the module holds together.
 pub fn check<'a>(module: &Module<'a>) -> Result<Checked<'a>, Reason> {
     let mut checked = Checked::default();
-    let mut depths: HashMap<i64, usize> = HashMap::new();
+    let mut callees: HashMap<i64, Callee> = HashMap::new();
     let mut has_entry = false;
+    let mut count = 0;
     for bytes in &module.computations {
         let computation = Computation::read(bytes).map_err(malformed)?;
         let what = format!("computation {}", computation.id);
         let in_this = |reason: Reason| format!("{what}: {reason}");
-        let parts = check_computation(&computation, &depths, &mut checked).map_err(in_this)?;
-        if depths.insert(computation.id, parts.depth).is_some() {
+        let parts = check_computation(&computation, &callees, &mut checked).map_err(in_this)?;
+        count += computation.instructions.len() as u64;
+        if parts.callee.expanded > MANY && parts.callee.expanded / MOST_COPIES > count {
+            return Err(in_this("its calls of calls come to too many instructions".into()));
+        }
+        if callees.insert(computation.id, parts.callee).is_some() {
             return Err(format!("two computations have the number {}", computation.id));
         }
         if computation.id == module.entry_id {
@@ -61,64 +72,50 @@ fn malformed(_: Malformed) -> Reason {
     "it is cut off, or its fields are of the wrong kinds".into()
 }
 
-/// What is known of a computation.
-struct Parts<'a> {
+/// What those that call a computation have to know of it.
+#[derive(Clone, Copy, Default)]
+struct Callee {
     /// How many calls are inside each other below it.
     depth: usize,
+    /// How many parameters it has.
+    parameters: usize,
+    /// How many instructions it has, with those that it calls.
+    expanded: u64,
+}
+
+/// What is known of a computation.
+#[derive(Default)]
+struct Parts<'a> {
+    callee: Callee,
     parameters: Vec<Instruction<'a>>,
     result: Shape,
 }
 
 fn check_computation<'a>(
     computation: &Computation<'a>,
-    depths: &HashMap<i64, usize>,
+    callees: &HashMap<i64, Callee>,
     checked: &mut Checked<'a>,
 ) -> Result<Parts<'a>, Reason> {
-    let mut parts = Parts { depth: 0, parameters: Vec::new(), result: Shape::default() };
-    let mut known: HashMap<i64, ()> = HashMap::with_capacity(computation.instructions.len());
+    let mut parts = Parts::default();
+    let mut known = HashSet::new();
     let mut has_root = false;
     for bytes in &computation.instructions {
-        let mut instruction = Instruction::read(bytes).map_err(malformed)?;
-        let id = instruction.id;
-        let in_this = |reason: &str| format!("instruction {id} ({}) {reason}", instruction.opcode);
-        if instruction.opcode.is_empty() {
-            return Err(in_this("does nothing"));
-        }
-        if id < 0 || id & 0xffff_ffff > LARGEST_NUMBER {
-            return Err(in_this("has a number that is too large"));
-        }
-        if !instruction.shape.is_sound() {
-            return Err(in_this("has a type that contradicts itself"));
-        }
-        let before = instruction.operands.iter().chain(&instruction.predecessors);
-        if let Some(missing) = before.into_iter().find(|id| !known.contains_key(id)) {
-            return Err(in_this(&format!("uses the instruction {missing}, which does not stand before it")));
-        }
-        for called in &instruction.called {
-            let Some(depth) = depths.get(called) else {
-                return Err(in_this(&format!(
-                    "calls the computation {called}, which does not stand before it"
-                )));
-            };
-            parts.depth = parts.depth.max(depth + 1);
-        }
-        if parts.depth > DEEPEST_CALL {
-            return Err(in_this("is the top of too many calls inside each other"));
-        }
-        if known.insert(id, ()).is_some() {
-            return Err(in_this("has the number of another one"));
-        }
+        let instruction = Instruction::read(bytes).map_err(malformed)?;
+        let in_this = |reason| format!("instruction {} ({}) {reason}", instruction.id, instruction.opcode);
+        check_instruction(&instruction, &known).map_err(in_this)?;
+        add_calls(&mut parts.callee, &instruction, callees).map_err(in_this)?;
+        known.insert(instruction.id);
         match instruction.opcode {
             "custom-call" => checked.custom_calls.push(instruction.target),
             "fusion" | "bitcast" => checked.compiled = Some(instruction.opcode),
             _ => {}
         }
-        if id == computation.root_id {
+        if instruction.id == computation.root_id {
             has_root = true;
             parts.result = instruction.shape.clone();
         }
         if instruction.opcode == "parameter" {
-            parts.parameters.push(std::mem::take(&mut instruction));
+            parts.parameters.push(instruction);
         }
     }
     if !has_root {
@@ -127,14 +124,71 @@ fn check_computation<'a>(
     parts.parameters.sort_by_key(|parameter| parameter.parameter_number);
     for (position, parameter) in parts.parameters.iter().enumerate() {
         if parameter.parameter_number != position as i64 {
-            return Err(format!(
-                "its parameters have numbers that are not 0 to {}",
-                parts.parameters.len() - 1
-            ));
+            let last = parts.parameters.len() - 1;
+            return Err(format!("its parameters have numbers that are not 0 to {last}"));
         }
     }
+    parts.callee.parameters = parts.parameters.len();
     check_shape(&computation.shape, &parts)?;
     Ok(parts)
+}
+
+/// Whether an instruction holds together; `known` are those before it.
+fn check_instruction(instruction: &Instruction<'_>, known: &HashSet<i64>) -> Result<(), Reason> {
+    let id = instruction.id;
+    if instruction.opcode.is_empty() {
+        return Err("does nothing".into());
+    }
+    if id < 0 || id & 0xffff_ffff > LARGEST_NUMBER {
+        return Err("has a number that is too large".into());
+    }
+    if known.contains(&id) {
+        return Err("has the number of another one".into());
+    }
+    if !instruction.shape.is_sound() {
+        return Err("has a type that contradicts itself".into());
+    }
+    let mut before = instruction.operands.iter().chain(&instruction.predecessors);
+    if let Some(missing) = before.find(|id| !known.contains(id)) {
+        return Err(format!("uses the instruction {missing}, which does not stand before it"));
+    }
+    let (operands, called) = (instruction.operands.len(), instruction.called.len());
+    let is_whole = match instruction.opcode {
+        "call" => called == 1,
+        "while" => (operands, called) == (1, 2),
+        "conditional" => called > 0 && operands == called + 1,
+        "constant" => instruction.literal.as_ref().is_some_and(|literal| literal.is_like(&instruction.shape)),
+        _ => true,
+    };
+    if is_whole { Ok(()) } else { Err("lacks a part, or has one too many".into()) }
+}
+
+/// Adds what an instruction calls to what is known of the computation around it.
+fn add_calls(
+    around: &mut Callee,
+    instruction: &Instruction<'_>,
+    callees: &HashMap<i64, Callee>,
+) -> Result<(), Reason> {
+    around.expanded = around.expanded.saturating_add(1);
+    for id in &instruction.called {
+        let called = callees.get(id);
+        let called =
+            called.ok_or_else(|| format!("calls the computation {id}, which does not stand before it"))?;
+        around.depth = around.depth.max(called.depth + 1);
+        around.expanded = around.expanded.saturating_add(called.expanded);
+        let given = match instruction.opcode {
+            "call" => instruction.operands.len(),
+            "while" | "conditional" => 1,
+            _ => continue,
+        };
+        if called.parameters != given {
+            return Err(format!("gives {given} values to a computation that takes {}", called.parameters));
+        }
+    }
+    if around.depth > DEEPEST_CALL {
+        return Err("is the top of too many calls inside each other".into());
+    }
+    Ok(())
 }
 
 /// Whether a computation takes and gives what it says.

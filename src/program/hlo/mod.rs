@@ -8,6 +8,8 @@ mod shape;
 mod wire;
 
 #[cfg(test)]
+mod check_tests;
+#[cfg(test)]
 mod tests;
 
 use std::ops::Range;

@@ -58,6 +58,8 @@ pub struct Instruction<'a> {
     pub shape: Shape,
     /// What it is in the user's program; of a parameter, its name there.
     pub op_name: &'a [u8],
+    /// Of a constant, the type of what it holds.
+    pub literal: Option<Shape>,
     /// Of a parameter, its position.
     pub parameter_number: i64,
     /// What a custom call calls.
@@ -152,6 +154,14 @@ impl<'a> Instruction<'a> {
                     while let Some((number, content)) = metadata.next()? {
                         if number == 2 {
                             instruction.op_name = content.bytes()?;
+                        }
+                    }
+                }
+                8 => {
+                    let mut literal = Fields::of(content.bytes()?);
+                    while let Some((number, content)) = literal.next()? {
+                        if number == 1 {
+                            instruction.literal.get_or_insert_default().merge(content.bytes()?)?;
                         }
                     }
                 }

@@ -171,7 +171,7 @@ fn what_is_cut_off_is_said_to_be_damaged() {
 #[test]
 fn damage_does_no_harm() {
     for whole in ALL {
-        for position in 0..whole.len() {
+        for position in (0..whole.len()).step_by(1 + whole.len() / 1000) {
             for change in [1, 0x80] {
                 let mut bytes = whole.to_vec();
                 bytes[position] ^= change;
