@@ -33,7 +33,9 @@ pub fn place(
     // Programs of gradients are in the same file.
     let code = &program.contents().code;
     let parameters = program.parameters(&surroundings.platform)?;
-    let mut chosen = format!("{code:?} {:?} {parameters:?} ", program.platforms()).into_bytes();
+    // The plugin is not told the device of a portable program.
+    let devices = &options.devices;
+    let mut chosen = format!("{code:?} {:?} {parameters:?} {devices:?} ", program.platforms()).into_bytes();
     chosen.extend_from_slice(serialized);
     let key = Key::new(&KeyParts {
         program: program.bytes(),

@@ -246,6 +246,10 @@ static void devices_have_entries_of_their_own(void)
     CHECK(!text_is_hit(ADD_F32_4, folder, "device=1"));
     CHECK(text_is_hit(ADD_F32_4, folder, "device=0"));
     CHECK(text_is_hit(ADD_F32_4, folder, "device=1"));
+    CHECK(!text_is_hit(ADD_F32_4, folder, "portable=true"));
+    CHECK(!text_is_hit(ADD_F32_4, folder, "portable=true;device=1"));
+    CHECK(text_is_hit(ADD_F32_4, folder, "portable=true;device=0"));
+    CHECK(text_is_hit(ADD_F32_4, folder, "portable=true;device=1"));
     done_with(folder);
 }
 
