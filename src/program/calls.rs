@@ -14,17 +14,8 @@ const DEEPEST: usize = 64;
 
 /// Whether plugins can follow every call in the text.
 pub fn check_calls(text: &str) -> Result<()> {
-    let found = Scan::of(text);
-    check(&found.nodes, &found.required)
-}
-
-/// Whether plugins can follow every call between `nodes`, and the functions that are
-/// `required` are there.
-pub fn check(nodes: &[Node], required: &[String]) -> Result<()> {
-    let mut hollow = nodes.iter().filter(|node| node.is_function && !node.has_body);
-    if let Some(name) = hollow.find_map(|function| function.names.first()) {
-        return Err(Error::invalid_argument(format!("the program's function {name} has no body")));
-    }
+    let Scan { nodes, required, .. } = &Scan::of(text);
+    check_bodies(nodes)?;
     let aliases: HashMap<&str, &Node> =
         nodes.iter().filter(|node| !node.is_function).flat_map(|node| node.named()).collect();
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -38,8 +29,7 @@ pub fn check(nodes: &[Node], required: &[String]) -> Result<()> {
         }
     }
     if let Some(name) = required.iter().find(|name| !by_name.contains_key(name.as_str())) {
-        let message = format!("the program calls the computation {name}, which it does not have");
-        return Err(Error::invalid_argument(message));
+        return Err(is_missing(name));
     }
     let calls: Vec<Vec<usize>> = nodes
         .iter()
@@ -50,8 +40,25 @@ pub fn check(nodes: &[Node], required: &[String]) -> Result<()> {
     check_graph(nodes, &calls)
 }
 
+/// Whether every function that has a name has a body.
+pub fn check_bodies(nodes: &[Node]) -> Result<()> {
+    let mut hollow = nodes.iter().filter(|node| node.is_function && !node.has_body);
+    match hollow.find_map(|function| function.names.first()) {
+        Some(name) => Err(Error::invalid_argument(format!("the program's function {name} has no body"))),
+        None => Ok(()),
+    }
+}
+
+/// The error for a function that a custom call needs and nobody wrote.
+pub fn is_missing(name: &str) -> Error {
+    let message = format!("the program calls the computation {name}, which it does not have");
+    Error::invalid_argument(message)
+}
+
+/// Whether plugins can follow every call: `calls` has what each node calls.
+///
 /// Takes away, one after another, what nothing left calls. A cycle stays.
-fn check_graph(nodes: &[Node], calls: &[Vec<usize>]) -> Result<()> {
+pub fn check_graph(nodes: &[Node], calls: &[Vec<usize>]) -> Result<()> {
     let mut callers = vec![0usize; nodes.len()];
     calls.iter().flatten().for_each(|&callee| callers[callee] += 1);
     let mut ready: Vec<usize> = (0..nodes.len()).filter(|&node| callers[node] == 0).collect();
@@ -108,7 +115,8 @@ fn cycle(nodes: &[Node], calls: &[Vec<usize>], callers: &[usize]) -> String {
 #[derive(Default)]
 pub struct Node {
     is_function: bool,
-    has_body: bool,
+    /// Whether all functions of the name have one.
+    pub has_body: bool,
     /// As `@name` or `#name`.
     names: Vec<String>,
     /// The names of what may be called, in the same form.
@@ -122,15 +130,9 @@ pub struct Node {
 }
 
 impl Node {
-    /// A function. Names are written as `@name`.
-    pub fn function(names: Vec<String>, uses: Vec<String>, has_body: bool) -> Node {
-        Node { is_function: true, has_body, names, uses, ..Node::default() }
-    }
-
-    /// Adds what another function of the name does.
-    pub fn add(&mut self, uses: impl Iterator<Item = String>, has_body: bool) {
-        self.uses.extend(uses);
-        self.has_body &= has_body;
+    /// A function with a body. Names are written as `@name`.
+    pub fn function(name: Option<String>) -> Node {
+        Node { is_function: true, has_body: true, names: name.into_iter().collect(), ..Node::default() }
     }
 
     fn named(&self) -> impl Iterator<Item = (&str, &Node)> {

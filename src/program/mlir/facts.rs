@@ -1,8 +1,9 @@
 //! What the operations of a file say about the program.
 
+mod calls;
 mod extensions;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::cursor::Cursor;
 use super::entries::Entries;
@@ -11,7 +12,6 @@ use super::values::Reader;
 use super::walk::Op;
 use super::{CustomCall, Function, Value};
 use crate::error::{Error, Result};
-use crate::program::calls::{self, Node};
 
 /// What an operation is to this module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +87,8 @@ pub struct Facts<'a> {
     checked: HashSet<u32>,
     /// The names of functions that custom calls need.
     required: BTreeSet<u32>,
+    /// The lists of these that were read, and the functions they were read for.
+    computations: HashSet<(u32, Option<usize>)>,
 }
 
 impl<'a> Facts<'a> {
@@ -103,6 +105,7 @@ impl<'a> Facts<'a> {
             custom_calls: HashMap::new(),
             checked: HashSet::new(),
             required: BTreeSet::new(),
+            computations: HashSet::new(),
         }
     }
 
@@ -205,10 +208,8 @@ impl<'a> Facts<'a> {
     fn plain_function(&self, op: &Op<'a>) -> [Option<u32>; 4] {
         let Some(mut properties) = op.properties else { return self.vhlo_function(op) };
         let mut rest = properties;
-        let mut count = 0;
-        while rest.number().is_some() {
-            count += 1;
-        }
+        // No more than tells that there are too many: functions can share long properties.
+        let count = (0..7).take_while(|_| rest.number().is_some()).count();
         let mut found = [None; 4];
         if !(5..=6).contains(&count) {
             return found;
@@ -284,21 +285,6 @@ impl<'a> Facts<'a> {
         let found = &self.functions[function];
         let Some((mut inputs, _)) = self.reader.signature(found.function_type) else { return Some(()) };
         (inputs.count()? == count).then_some(())
-    }
-
-    /// Whether plugins can follow the calls between functions. Those of one name, in
-    /// modules inside the module, count as one.
-    pub fn check_calls(&self) -> Result<()> {
-        let symbol =
-            |&name: &u32| format!("@{}", String::from_utf8_lossy(self.reader.tables.strings[name as usize]));
-        let mut by_name: BTreeMap<Option<u32>, Node> = BTreeMap::new();
-        for found in &self.functions {
-            let names = found.name.iter().map(symbol).collect();
-            let node = by_name.entry(found.name).or_insert_with(|| Node::function(names, Vec::new(), true));
-            node.add(found.calls.iter().map(symbol), found.has_body);
-        }
-        let nodes: Vec<Node> = by_name.into_values().collect();
-        calls::check(&nodes, &self.required.iter().map(symbol).collect::<Vec<_>>())
     }
 
     /// The function to run. Plugins look for dims that are not there if its arguments or

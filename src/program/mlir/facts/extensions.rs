@@ -8,7 +8,7 @@ use crate::program::mlir::{CustomCall, attribute_names, encodings::attribute};
 /// The number of the typed interface of custom calls in StableHLO.
 const TYPED_INTERFACE: i64 = 4;
 
-/// How many functions a custom call may need. Many calls can share a list.
+/// How many functions a custom call may need.
 const MOST_COMPUTATIONS: usize = 256;
 
 impl<'a> Facts<'a> {
@@ -23,7 +23,10 @@ impl<'a> Facts<'a> {
         let reader = self.reader;
         let target = self.property(op, 2, b"call_target_name")?;
         let name = reader.string(target)?;
-        if let Some(computations) = property(self, op, 3, b"called_computations") {
+        // Many calls can share a list.
+        if let Some(computations) = property(self, op, 3, b"called_computations")
+            && self.computations.insert((computations, function))
+        {
             let mut list = reader.entries.attribute(computations)?;
             let count = list.count().filter(|&count| count <= MOST_COMPUTATIONS)?;
             for _ in 0..count {

@@ -63,6 +63,28 @@ fn calls_end() {
 }
 
 #[test]
+fn long_names_and_lists_that_many_calls_share_cost_little() {
+    let mut file = module(&[("main", &[])], None);
+    let long = file.text(&"n".repeat(4 << 20));
+    let call = file.op(VHLO, "call_v1", 0, Some(number(long)));
+    file.outermost.clear();
+    let nothing = file.types.len() as u64 - 1;
+    let function_type = file.attribute(VHLO, numbers(&[17, nothing]));
+    let facts = file.attribute(VHLO, numbers(&[1, 0]));
+    let visibility = file.text("public");
+    let properties = numbers(&[facts, function_type, facts, long, visibility]);
+    let function = file.op(VHLO, "func_v1", 0x10, Some(properties));
+    let end = file.op(VHLO, "return_v1", 0, None);
+    let other = file.text("other");
+    let properties = numbers(&[facts, function_type, facts, other, visibility]);
+    let caller = file.op(VHLO, "func_v1", 0x10, Some(properties));
+    let body = [vec![call; 100_000], vec![end.clone()]].concat();
+    file.outermost.push([function, isolated(&region(0, &[], &[end]))].concat());
+    file.outermost.push([caller, isolated(&region(0, &[], &body))].concat());
+    read(&file.write()).unwrap();
+}
+
+#[test]
 fn the_parts_of_a_function() {
     let mut file = module(&[("main", &[])], None);
     let properties = file.properties.len();
