@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check, each a named and timed step.
 
 mod c;
+mod corpus;
 mod library;
 mod package;
 mod rust;
@@ -92,6 +93,12 @@ const STEPS: &[Step] = &[
         needs: &[BUILD, PLUGINS],
         tools: bench::TOOLS,
         ..step("start compared with ONNX Runtime", bench::check_start)
+    },
+    Step {
+        slow: true,
+        needs: &[BUILD, PLUGINS],
+        tools: &[&tools::CC, &tools::LIBC_HEADERS, &tools::PYTHON, &tools::PIP],
+        ..step("exports of 10 and 100 MB", corpus::large_exports)
     },
     Step {
         slow: true,
