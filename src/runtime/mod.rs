@@ -196,6 +196,8 @@ fn load(
     let plugin_stat = FileStat::of(path);
     let environment = identity::environment();
     let plugin = Plugin::load(path, declared, folders)?;
+    // One that took its place meanwhile may be what was loaded.
+    let plugin_stat = plugin_stat.and_then(|stat| stat.unchanged(path));
     let with_path = |error: Error| error.with("plugin.path", plugin.path.to_string_lossy());
     let platform = match declared.filter(|&declared| declared != "gpu") {
         Some(declared) => declared.to_owned(),

@@ -43,6 +43,11 @@ impl FileStat {
         std::fs::metadata(path).map(|found| FileStat::from(&found)).map_err(|error| unreadable(path, &error))
     }
 
+    /// The same, unless the file at `path` has been changed or replaced since.
+    pub fn unchanged(self, path: &Path) -> Result<FileStat> {
+        if FileStat::of(path)? == self { Ok(self) } else { Err(changed(path)) }
+    }
+
     /// A hash of all of it.
     pub fn hash(&self) -> Hash {
         let FileStat { inode, size, modified, changed } = *self;
@@ -99,9 +104,7 @@ impl PluginFile {
         let hash = content(&mut file).map_err(|error| unreadable(path, &error))?;
         let after = look(&file).map_err(|error| unreadable(path, &error))?;
         if before != *loaded || after != *loaded {
-            let message = format!("the plugin {} was changed after it was loaded", path.display());
-            return Err(Error::new(Code::FailedPrecondition, Origin::System, message)
-                .hint("start the process again, so that it uses the new plugin"));
+            return Err(changed(path));
         }
         Ok(PluginFile { name: file_name(path), hash, stat: is_settled.then_some(after) })
     }
@@ -119,6 +122,12 @@ fn file_name(path: &Path) -> String {
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     let message = format!("cannot read the plugin's library {}: {error}", path.display());
     Error::new(Code::FailedPrecondition, Origin::System, message)
+}
+
+fn changed(path: &Path) -> Error {
+    let message = format!("the plugin {} was changed after it was loaded", path.display());
+    Error::new(Code::FailedPrecondition, Origin::System, message)
+        .hint("start the process again, so that it uses the new plugin")
 }
 
 fn content(file: &mut File) -> std::io::Result<Hash> {

@@ -64,9 +64,11 @@ fn a_file_that_was_replaced_is_refused() {
     let folder = Scratch::new("plugin-replaced");
     let path = old_file(&folder, "abc");
     let loaded = FileStat::of(&path).unwrap();
+    assert_eq!(loaded.unchanged(&path).unwrap(), loaded);
     fs::remove_file(&path).unwrap();
     old_file(&folder, "abc");
     let error = PluginFile::of(&path, &loaded, &[]).unwrap_err();
+    assert_eq!(loaded.unchanged(&path).unwrap_err().message(), error.message());
     assert_eq!(error.code(), Code::FailedPrecondition);
     assert!(error.message().contains("changed"), "{error}");
     fs::remove_file(&path).unwrap();
