@@ -241,6 +241,12 @@ impl Contents {
         contents
     }
 
+    /// Whether the module takes tokens, which order the effects of an exported function.
+    pub fn takes_tokens(&self) -> bool {
+        let parameters = self.parameters.as_deref().unwrap_or_default();
+        parameters.iter().any(|parameter| parameter.element == Element::Token)
+    }
+
     /// What the user passes and gets, if all of it has a fixed size.
     pub fn signature(&self) -> Option<Result<Signature>> {
         let (inputs, outputs) = self.function.as_ref()?;

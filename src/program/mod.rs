@@ -54,6 +54,8 @@ pub struct Program {
     /// With a NUL at the end that is not part of the program.
     bytes: Arc<Vec<u8>>,
     contents: Contents,
+    /// What is compiled instead of the program's own module, which takes tokens.
+    without_tokens: Option<Vec<u8>>,
     /// Those that the caller left of the ones that the program records.
     platforms: Vec<String>,
     signature: Option<Signature>,
@@ -88,12 +90,19 @@ impl Program {
         runnable::check(&contents)?;
         let platforms = chosen(&contents.platforms, platform)?;
         let signature = contents.signature().transpose()?;
-        Ok(Program { bytes, contents, platforms, signature })
+        let without_tokens = match contents.takes_tokens() {
+            true => Some(mlir::without_tokens(&bytes[contents.code.clone()])?),
+            false => None,
+        };
+        Ok(Program { bytes, contents, without_tokens, platforms, signature })
     }
 
     /// The bytes that a plugin compiles. Never empty.
     pub fn code(&self) -> &[u8] {
-        &self.bytes[self.contents.code.clone()]
+        match &self.without_tokens {
+            Some(code) => code,
+            None => &self.bytes[self.contents.code.clone()],
+        }
     }
 
     /// All bytes of the program's file.

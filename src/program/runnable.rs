@@ -10,7 +10,7 @@ const CONVENTIONS: std::ops::RangeInclusive<u16> = 9..=10;
 /// Whether a plugin can be asked to run the program.
 pub fn check(contents: &Contents) -> Result<()> {
     check_convention(contents)?;
-    check_effects(contents)?;
+    check_tokens(contents)?;
     check_custom_calls(&contents.custom_calls)?;
     if let Some((inputs, outputs)) = &contents.function {
         check_tensors(contents, inputs, "input")?;
@@ -40,20 +40,14 @@ fn check_convention(contents: &Contents) -> Result<()> {
     .hint(advice))
 }
 
-fn check_effects(contents: &Contents) -> Result<()> {
-    let is_token = |tensor: &Tensor| tensor.element == Element::Token;
-    let parameters = contents.parameters.as_deref().unwrap_or_default();
-    if !parameters.iter().any(is_token) {
+/// The tokens of an export's ordered effects are made and dropped inside the program;
+/// in other programs nobody knows what they are for.
+fn check_tokens(contents: &Contents) -> Result<()> {
+    if contents.export.is_some() || !contents.takes_tokens() {
         return Ok(());
     }
-    let effects = match &contents.export {
-        Some(export) if !export.ordered_effects.is_empty() => {
-            format!(" (the ordered effects {})", export.ordered_effects.join(", "))
-        }
-        _ => String::new(),
-    };
-    Err(refused(format!("the program takes a token{effects}; programs take and give arrays"))
-        .hint("remove ordered effects from the function, or make them unordered"))
+    Err(refused("the program takes a token; programs take and give arrays")
+        .hint("make the token inside the program"))
 }
 
 /// Host callbacks call back into the Python process that made the program.

@@ -50,6 +50,7 @@ pub fn explain(error: Error, sides: &Sides<'_>) -> Error {
 /// words of either of XLA's registries.
 fn is_unknown_custom_call(message: &str) -> bool {
     message.contains("No FFI handler registered")
+        || message.contains("No registered implementation for untyped custom call")
         || (message.contains("ustom call")
             && (message.contains("not registered") || message.contains("not find")))
         || message.contains("Unknown custom call")
@@ -94,8 +95,13 @@ mod tests {
         );
         assert!(hint("conversion requires module with `main` function").contains("@main"));
         assert!(hint("Unbounded dynamism is disabled for this").contains("fixed shapes"));
-        let custom = hint("No FFI handler registered for a on a platform Host (canonical host)");
-        assert!(custom.contains("custom calls a, b.") && custom.contains("avoid them"), "{custom}");
+        for unknown in [
+            "No FFI handler registered for a on a platform Host (canonical host)",
+            "No registered implementation for untyped custom call to a for Host",
+        ] {
+            let custom = hint(unknown);
+            assert!(custom.contains("custom calls a, b.") && custom.contains("avoid them"), "{custom}");
+        }
         assert_eq!(hint("something else"), "something else | ");
     }
 }

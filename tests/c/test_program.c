@@ -338,8 +338,6 @@ static void what_cannot_run_is_refused_with_advice(void)
 
     CHECK_FAILS(load("exports/symbolic.jaxexport"), CYXLA_CODE_UNIMPLEMENTED, "input 0", "args[0]", "f32[b,4]",
                 "with numbers in its shapes");
-    CHECK_FAILS(load("exports/effects.jaxexport"), CYXLA_CODE_UNIMPLEMENTED, "token", "fixtures.FirstEffect",
-                "unordered");
     CHECK_FAILS(load("hlo/token.pb"), CYXLA_CODE_UNIMPLEMENTED, "input 0", "token");
     CHECK_FAILS(load("hlo/mixed.pb"), CYXLA_CODE_UNIMPLEMENTED, "parameter 1 is a tuple");
     CHECK_FAILS(load("hlo/nested_parameter.pb"), CYXLA_CODE_UNIMPLEMENTED, "part 0 of its tuple", "inside of tuples");

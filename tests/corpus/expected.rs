@@ -46,9 +46,6 @@ pub fn of(entry: &Entry, version: &str, plugin_minor: u32) -> Expected {
         let words = ["vhlo.composite_v2", "0.9.0 to 1.13.3", "StableHLO_v", "export it again"];
         return refused(Stage::Compile, Code::Unknown, &words);
     }
-    if TAKES_TOKENS.contains(&program) {
-        return refused(Stage::Read, Code::Unimplemented, &["token", "effects.FirstOrdered", "unordered"]);
-    }
     if program == CALLS_ELSEWHERE {
         return refused(Stage::Compile, Code::NotFound, &["corpus.half", "avoid"]);
     }
@@ -74,9 +71,6 @@ pub fn of(entry: &Entry, version: &str, plugin_minor: u32) -> Expected {
 
 /// Programs, with the version of JAX, whose StableHLO plugins of PJRT 0.81 cannot read.
 const TOO_NEW: [(&str, &str); 2] = [("0.10.2", "top_k"), ("0.10.2", "more_mathematics")];
-
-/// Plugins crash when they are given a token.
-const TAKES_TOKENS: [&str; 2] = ["ordered_effect", "several_effects"];
 
 /// A custom call in the branch of another platform: plugins compile all branches.
 const CALLS_ELSEWHERE: &str = "foreign_call_elsewhere";
