@@ -18,26 +18,58 @@ pub fn check_calls(text: &str) -> Result<()> {
     check_bodies(nodes)?;
     let aliases: HashMap<&str, &Node> =
         nodes.iter().filter(|node| !node.is_function).flat_map(|node| node.named()).collect();
-    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut names = Names { first: nodes.len(), places: HashMap::new(), leads_to: Vec::new() };
     for (index, node) in nodes.iter().enumerate() {
         for (name, node) in node.named() {
-            // A name given by an alias is the string that the alias stands for.
-            let alias = aliases.get(name).filter(|_| node.is_function);
-            for name in alias.iter().flat_map(|alias| &alias.strings).map(String::as_str).chain([name]) {
-                by_name.entry(name).or_default().push(index);
+            names.lead(Name::Own(name), index);
+            if node.is_function && aliases.contains_key(name) {
+                names.lead(Name::Alias(name), index);
             }
         }
     }
-    if let Some(name) = required.iter().find(|name| !by_name.contains_key(name.as_str())) {
+    // A name given by an alias is the string that the alias stands for.
+    for (&name, alias) in &aliases {
+        if let Some(place) = names.find(Name::Alias(name)) {
+            alias.strings.iter().for_each(|text| names.lead(Name::Own(text), place));
+        }
+    }
+    if let Some(name) = required.iter().find(|name| names.find(Name::Own(name)).is_none()) {
         return Err(is_missing(name));
     }
-    let calls: Vec<Vec<usize>> = nodes
-        .iter()
-        .map(|node| {
-            node.uses.iter().filter_map(|name| by_name.get(name.as_str())).flatten().copied().collect()
-        })
-        .collect();
-    check_graph(nodes, &calls)
+    let calls = nodes.iter().map(|node| node.uses.iter().filter_map(|name| names.find(Name::Own(name))));
+    let calls: Vec<Vec<usize>> = calls.map(Iterator::collect).collect();
+    check_graph(nodes, &[calls, names.leads_to].concat())
+}
+
+/// How a name comes to stand for a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Name<'a> {
+    /// It is written out.
+    Own(&'a str),
+    /// Of the functions that are named by this alias.
+    Alias(&'a str),
+}
+
+/// Names, each with a place of its own behind the nodes: many nodes can have one name,
+/// and many others use it.
+struct Names<'a> {
+    first: usize,
+    places: HashMap<Name<'a>, usize>,
+    leads_to: Vec<Vec<usize>>,
+}
+
+impl<'a> Names<'a> {
+    fn find(&self, name: Name<'_>) -> Option<usize> {
+        self.places.get(&name).copied()
+    }
+
+    fn lead(&mut self, name: Name<'a>, to: usize) {
+        let place = *self.places.entry(name).or_insert(self.first + self.leads_to.len());
+        if place == self.first + self.leads_to.len() {
+            self.leads_to.push(Vec::new());
+        }
+        self.leads_to[place - self.first].push(to);
+    }
 }
 
 /// Whether every function that has a name has a body.
@@ -55,19 +87,21 @@ pub fn is_missing(name: &str) -> Error {
     Error::invalid_argument(message)
 }
 
-/// Whether plugins can follow every call: `calls` has what each node calls.
+/// Whether plugins can follow every call: `calls` has what each node calls, and behind
+/// the nodes what else leads to them.
 ///
 /// Takes away, one after another, what nothing left calls. A cycle stays.
 pub fn check_graph(nodes: &[Node], calls: &[Vec<usize>]) -> Result<()> {
-    let mut callers = vec![0usize; nodes.len()];
+    let is_function = |node: usize| nodes.get(node).is_some_and(|node| node.is_function);
+    let mut callers = vec![0usize; calls.len()];
     calls.iter().flatten().for_each(|&callee| callers[callee] += 1);
-    let mut ready: Vec<usize> = (0..nodes.len()).filter(|&node| callers[node] == 0).collect();
-    let mut depth: Vec<usize> = nodes.iter().map(|node| usize::from(node.is_function)).collect();
+    let mut ready: Vec<usize> = (0..calls.len()).filter(|&node| callers[node] == 0).collect();
+    let mut depth: Vec<usize> = (0..calls.len()).map(|node| usize::from(is_function(node))).collect();
     let mut deepest = 0;
     while let Some(node) = ready.pop() {
         deepest = deepest.max(depth[node]);
         for &callee in &calls[node] {
-            depth[callee] = depth[callee].max(depth[node] + usize::from(nodes[callee].is_function));
+            depth[callee] = depth[callee].max(depth[node] + usize::from(is_function(callee)));
             callers[callee] -= 1;
             if callers[callee] == 0 {
                 ready.push(callee);
@@ -89,8 +123,8 @@ pub fn check_graph(nodes: &[Node], calls: &[Vec<usize>]) -> Result<()> {
 /// The names along a cycle. Whatever still has callers is called from one, so that
 /// going from callee to caller never ends.
 fn cycle(nodes: &[Node], calls: &[Vec<usize>], callers: &[usize]) -> String {
-    let mut caller_of: Vec<usize> = (0..nodes.len()).collect();
-    for caller in (0..nodes.len()).rev().filter(|&node| callers[node] > 0) {
+    let mut caller_of: Vec<usize> = (0..calls.len()).collect();
+    for caller in (0..calls.len()).rev().filter(|&node| callers[node] > 0) {
         calls[caller].iter().for_each(|&callee| caller_of[callee] = caller);
     }
     let mut path = Vec::new();
@@ -101,10 +135,9 @@ fn cycle(nodes: &[Node], calls: &[Vec<usize>], callers: &[usize]) -> String {
         path.push(node);
         node = caller_of[node];
     }
-    path.drain(..places[&node]);
-    path.push(node);
-    let name = |&node: &usize| nodes[node].names.first().map_or("?", String::as_str);
-    let names: Vec<&str> = path.iter().rev().map(name).collect();
+    let around = path[places[&node]..].iter().rev().filter_map(|&node| nodes.get(node)?.names.first());
+    let mut names: Vec<&str> = around.map(String::as_str).collect();
+    names.extend(names.first().copied());
     match names.len() {
         0..8 => names.join(" -> "),
         count => format!("{} -> … {count} … -> {}", names[..4].join(" -> "), names[count - 1]),
@@ -316,6 +349,15 @@ mod tests {
         let error = check_calls(cycle).unwrap_err();
         assert!(error.message().contains("@b -> @c -> @b") || error.message().contains("@c -> @b -> @c"));
         refused(&chain(DEEPEST + 1), "65 deep");
+    }
+
+    #[test]
+    fn names_of_many_and_with_many_uses_cost_little() {
+        let many = |text: &str| text.repeat(20_000);
+        let functions = many("\"func.func\"() <{sym_name = #a}> ({ return }) : () -> ()\n");
+        check_calls(&format!("#a = [{} \"y\"]\n{functions}", many("\"x\","))).unwrap();
+        let functions = many("func.func @f() { return }\n");
+        check_calls(&format!("{functions} func.func @g() {{ {} }}", many("call @f() "))).unwrap();
     }
 
     #[test]
