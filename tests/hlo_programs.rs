@@ -72,6 +72,21 @@ fn the_parts_of_a_tuple_are_passed_on_their_own() {
 }
 
 #[test]
+fn tuples_among_other_parameters_are_passed_as_arrays() {
+    let (x, a, b) = ([1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0], [4.0, 3.0, 2.0, 1.0]);
+    let executable = compiled("mixed").unwrap();
+    let names: Vec<_> = executable.inputs().iter().map(|input| input.name.as_deref()).collect();
+    assert_eq!(names, [Some("x"), Some("pair[0]"), Some("pair[1]")]);
+    let donated: Vec<_> = executable.inputs().iter().map(|input| input.is_donated).collect();
+    assert_eq!(donated, [false, false, true]);
+    for _ in 0..3 {
+        assert_eq!(run(&executable, &[&x, &a, &b], &[4]), [[6.0, 34.0, 84.0, 156.0]]);
+    }
+    let executable = compiled("nested_parameter").unwrap();
+    assert_eq!(run(&executable, &[&a, &b, &x], &[4]), [[10.0, 40.0, 90.0, 160.0]]);
+}
+
+#[test]
 fn results_are_arrays_in_row_major_order() {
     let executable = compiled("column_major_result").unwrap();
     let input = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];

@@ -12,6 +12,9 @@ use crate::pjrt::{Executable, Layout, Shape};
 use crate::program::hlo::proto;
 use crate::program::{Signature, TensorSpec};
 
+/// A longer name of a tuple is left out of the names of its parts.
+const LONGEST_NAME: usize = 256;
+
 /// Reads the signature of a program that was compiled for so many devices. With
 /// `tuple_parameters` the plugin was told to take the parts of its one parameter.
 pub fn read(executable: &Executable<'_>, device_count: usize, tuple_parameters: bool) -> Result<Signature> {
@@ -81,6 +84,10 @@ fn name_inputs(module: &proto::HloModule, inputs: &mut [TensorSpec], tuple_param
             continue;
         }
         if tuple_parameters {
+            // One name stands in the names of all parts.
+            if name.len() > LONGEST_NAME {
+                continue;
+            }
             for (part, input) in inputs.iter_mut().enumerate() {
                 input.name = Some(format!("{}[{part}]", String::from_utf8_lossy(name)));
             }

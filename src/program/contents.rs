@@ -20,6 +20,8 @@ pub struct Contents {
     pub encoding: Encoding,
     /// What a plugin compiles of the bytes.
     pub code: Range<usize>,
+    /// What it compiles instead, where it does not take the program's own parameters.
+    pub rewritten: Option<Vec<u8>>,
     /// Its name.
     pub name: Option<String>,
     /// The platforms that it was lowered for; empty when it records none.
@@ -144,6 +146,7 @@ impl Contents {
         Contents {
             encoding,
             code,
+            rewritten: None,
             name: None,
             platforms: Vec::new(),
             function: None,
@@ -179,6 +182,7 @@ impl Contents {
             function: Some((tensors(inputs), tensors(outputs))),
             custom_calls: facts.custom_calls,
             device_count: devices.and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0),
+            rewritten: facts.rewritten,
             tuple_parameters: facts.tuple_parameters,
             has_shardy: facts.has_shardy,
             ..Contents::unknown(Encoding::HloProto, facts.module)

@@ -99,7 +99,7 @@ impl Program {
 
     /// The bytes that a plugin compiles. Never empty.
     pub fn code(&self) -> &[u8] {
-        match &self.without_tokens {
+        match self.without_tokens.as_ref().or(self.contents.rewritten.as_ref()) {
             Some(code) => code,
             None => &self.bytes[self.contents.code.clone()],
         }

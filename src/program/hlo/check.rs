@@ -34,6 +34,8 @@ pub struct Checked<'a> {
     pub custom_calls: Vec<&'a str>,
     /// An instruction that only compilers put into programs.
     pub compiled: Option<&'a str>,
+    /// The largest number of a computation.
+    pub last_id: i64,
 }
 
 /// Whether the module holds together.
@@ -45,6 +47,10 @@ pub fn check<'a>(module: &Module<'a>) -> Result<Checked<'a>, Reason> {
     for bytes in &module.computations {
         let computation = Computation::read(bytes).map_err(malformed)?;
         let what = format!("computation {}", computation.id);
+        if !(0..i64::from(i32::MAX)).contains(&computation.id) {
+            return Err(format!("{what}: its number is not one of 31 bits"));
+        }
+        checked.last_id = checked.last_id.max(computation.id);
         let in_this = |reason: Reason| format!("{what}: {reason}");
         let parts = check_computation(&computation, &callees, &mut checked).map_err(in_this)?;
         count += computation.instructions.len() as u64;

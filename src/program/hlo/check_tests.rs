@@ -2,24 +2,7 @@
 
 use super::check::check;
 use super::module::Module;
-
-fn number(mut value: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-    bytes
-}
-
-fn int(field: u64, value: i64) -> Vec<u8> {
-    [number(field << 3), number(value as u64)].concat()
-}
-
-fn message(field: u64, content: &[u8]) -> Vec<u8> {
-    [&number(field << 3 | 2)[..], &number(content.len() as u64), content].concat()
-}
+use super::wire::{int, message};
 
 /// An array of numbers of single precision.
 fn array(dims: &[i64]) -> Vec<u8> {

@@ -92,6 +92,8 @@ pub struct Alias {
     pub path: Vec<i64>,
     /// The way to the part of the result, where one is named.
     pub result_path: Vec<i64>,
+    /// Whether the memory must be shared or may be.
+    pub kind: i64,
 }
 
 impl<'a> Module<'a> {
@@ -106,9 +108,9 @@ impl<'a> Module<'a> {
                 4 => module.shape.merge(content.bytes()?)?,
                 6 => module.entry_id = content.number()?,
                 7 => module.is_scheduled = true,
-                8 => read_aliases(content.bytes()?, [2, 3, 1], &mut module.aliases)?,
+                8 => read_aliases(content.bytes()?, [2, 3, 1, 4], &mut module.aliases)?,
                 15 => module.devices = Some(read_counts(content.bytes()?, 1, 2)?),
-                18 => read_aliases(content.bytes()?, [1, 2, 0], &mut module.donors)?,
+                18 => read_aliases(content.bytes()?, [1, 2, 0, 0], &mut module.donors)?,
                 // Attributes by name, of which Shardy's hold its meshes.
                 19 => module.has_shardy |= memmem::find(content.bytes()?, SHARDY.as_bytes()).is_some(),
                 _ => {}
@@ -221,10 +223,10 @@ fn push<T>(list: &mut Vec<T>, item: T) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Reads entries whose fields for the parameter, the path in it and the path in the
-/// result have these numbers.
-fn read_aliases(bytes: &[u8], numbers: [u32; 3], list: &mut Vec<Alias>) -> Result<(), Malformed> {
-    let [parameter, path, result_path] = numbers;
+/// Reads entries whose fields for the parameter, the path in it, the path in the result
+/// and the kind have these numbers; no field has number 0.
+fn read_aliases(bytes: &[u8], numbers: [u32; 4], list: &mut Vec<Alias>) -> Result<(), Malformed> {
+    let [parameter, path, result_path, kind] = numbers;
     let mut fields = Fields::of(bytes);
     while let Some((number, content)) = fields.next()? {
         if number != 1 {
@@ -237,6 +239,7 @@ fn read_aliases(bytes: &[u8], numbers: [u32; 3], list: &mut Vec<Alias>) -> Resul
                 _ if number == parameter => alias.parameter = content.number()?,
                 _ if number == path => content.append_to(&mut alias.path)?,
                 _ if number == result_path => content.append_to(&mut alias.result_path)?,
+                _ if number == kind => alias.kind = content.number()?,
                 _ => {}
             }
         }

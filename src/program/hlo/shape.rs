@@ -1,6 +1,6 @@
 //! The types of values.
 
-use super::wire::{Fields, Malformed};
+use super::wire::{Fields, Malformed, int, message};
 use crate::dtype::DType;
 
 const TUPLE: i64 = 13;
@@ -61,6 +61,22 @@ impl Shape {
             }
         }
         Ok(())
+    }
+
+    /// The message of this type, with what plugins need of it.
+    pub fn write(&self) -> Vec<u8> {
+        let mut bytes = int(2, self.element_type);
+        for &dim in &self.dims {
+            bytes.extend(int(3, dim));
+        }
+        for part in &self.parts {
+            bytes.extend(message(4, &part.write()));
+        }
+        if let Some(order) = &self.layout {
+            let order: Vec<u8> = order.iter().flat_map(|&dimension| int(1, dimension)).collect();
+            bytes.extend(message(5, &order));
+        }
+        bytes
     }
 
     /// Whether it is a tuple.

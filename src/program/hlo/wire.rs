@@ -93,6 +93,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// How many bytes are left.
+    pub fn left(&self) -> usize {
+        self.rest.len()
+    }
+
     fn take(&mut self, size: usize) -> Result<&'a [u8], Malformed> {
         let size = if self.may_be_cut { size.min(self.rest.len()) } else { size };
         let (taken, rest) = self.rest.split_at_checked(size).ok_or(Malformed)?;
@@ -112,6 +117,26 @@ fn varint(bytes: &mut &[u8]) -> Result<u64, Malformed> {
         }
     }
     Err(Malformed)
+}
+
+/// A field with a number in it.
+pub fn int(field: u64, value: i64) -> Vec<u8> {
+    [number(field << 3), number(value.cast_unsigned())].concat()
+}
+
+/// A field with a text or a message in it.
+pub fn message(field: u64, content: &[u8]) -> Vec<u8> {
+    [&number(field << 3 | 2)[..], &number(content.len() as u64), content].concat()
+}
+
+fn number(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
 }
 
 #[cfg(test)]
@@ -138,6 +163,14 @@ mod tests {
             let cut = fields(&bytes[..length]);
             assert!(cut.is_err() || [3, 7, 12, 21].contains(&length), "{length}");
         }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let bytes = [int(1, -2), int(300, 128), message(2, b"hi")].concat();
+        let expected =
+            [(1, Content::Number(-2_i64 as u64)), (300, Content::Number(128)), (2, Content::Bytes(b"hi"))];
+        assert_eq!(fields(&bytes).unwrap(), expected);
     }
 
     #[test]
