@@ -29,6 +29,10 @@
  *             A const parameter may be used by several threads at a time; an
  *             object may be freed by another thread than the one that made it,
  *             once nobody uses it any more.
+ * Stack       Loading and compiling take up to 4 MiB of stack: that of the main thread,
+ *             if it has 6 MiB left, else that of a thread of the library. A
+ *             coroutine whose stack lies inside the main thread's is not noticed;
+ *             call from another stack there.
  * Process     A process loads one plugin, and keeps it until it ends. A child of
  *             fork() is refused (FAILED_PRECONDITION): the plugin is not in it.
  * Growth      Functions and constants are added, never changed, within one

@@ -97,6 +97,17 @@ impl DType {
         facts(self).is_some_and(|facts| (1..8).contains(&facts.bits))
     }
 
+    /// Whether it is of numbers with a fraction, which have gradients.
+    pub fn is_inexact(self) -> bool {
+        let name = self.name();
+        name.starts_with('f') || name.starts_with('c') || self == DType::BF16
+    }
+
+    /// Whether it is known here as the type of arrays.
+    pub fn is_known_array(self) -> bool {
+        self != DType::TOKEN && facts(self).is_some()
+    }
+
     /// The PJRT minor version from which on plugins take the type from host
     /// memory; older ones crash on it instead of refusing it.
     pub fn since_pjrt_minor(self) -> i32 {

@@ -30,3 +30,26 @@ pub fn parameters(export: &Export, platforms: &[String], loaded: &str) -> Result
     parameters.extend(export.kept_inputs.iter().map(|&input| Parameter::Input(input)));
     Ok(parameters)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::error::Code;
+    use crate::program::{Format, Program};
+
+    #[test]
+    fn a_platform_stands_once() {
+        let mut bytes = include_bytes!("../../tests/fixtures/exports/platforms_x32.jaxexport").to_vec();
+        let program = Program::from_bytes(&bytes, Format::Detect, None).unwrap();
+        assert!(program.platforms().len() > 1 && program.platforms().contains(&"cpu".to_owned()));
+        let other = program.platforms().iter().find(|name| name.len() == 3 && *name != "cpu").unwrap();
+        let place = memchr::memmem::rfind(&bytes, other.as_bytes()).unwrap();
+        let places: Vec<usize> = memchr::memmem::find_iter(&bytes, other.as_bytes()).collect();
+        assert!(places.contains(&place));
+        for place in places {
+            bytes[place..place + 3].copy_from_slice(b"cpu");
+        }
+        let error = Program::from_bytes(&bytes, Format::Detect, None).unwrap_err();
+        assert_eq!(error.code(), Code::InvalidArgument);
+        assert!(error.message().contains("there twice"), "{error}");
+    }
+}

@@ -20,6 +20,7 @@ mod source;
 mod tensors;
 mod text;
 mod text_facts;
+mod vjp;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -151,6 +152,7 @@ impl Program {
         let position = inspection::vjp_position(&self.contents)?;
         let contents = Contents::read_vjp(&self.bytes, position)
             .map_err(|error| error.map_message(|message| format!("the VJP: {message}")))?;
+        vjp::check(&self.contents, &contents)?;
         let recorded = contents.platforms.len();
         let platform = self.platforms.first().filter(|_| self.platforms.len() < recorded);
         Program::of(Arc::clone(&self.bytes), contents, platform.cloned())

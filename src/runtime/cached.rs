@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::saving::{facts, load};
+use super::saving::{facts, load, serialized};
 use super::{Executable, Runtime};
 use crate::compile::CompileOptions;
 use crate::compile::cache::{self, Cache, Key, KeyParts};
@@ -10,7 +10,6 @@ use crate::compile::saved::Saved;
 use crate::env;
 use crate::error::Result;
 use crate::program::Program;
-use crate::thread;
 
 /// The place in a cache that a program has.
 pub struct Place {
@@ -87,7 +86,7 @@ impl Place {
         let keep = || {
             let made_in =
                 executable.0.runtime.surroundings(|path, stat| self.cache.plugin_file(path, stat))?;
-            let serialized = thread::with_stack(|| executable.0.loaded.executable()?.serialize())?;
+            let serialized = serialized(&executable.0)?;
             self.cache.put(&self.key, &Saved::new(facts(executable, made_in), &serialized))
         };
         let _: Result<()> = keep();

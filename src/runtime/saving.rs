@@ -4,24 +4,26 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::arguments::Arguments;
+use super::buffer::check_plugin_takes;
 use super::executable::{Executable, Inner};
 use super::{Runtime, cached, runtime};
 use crate::compile::identity::{CpuFeatures, FileStat, PluginFile, Surroundings};
 use crate::compile::saved::{self, Facts, Saved};
 use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};
-use crate::pjrt::Shape;
+use crate::pjrt::{Shape, presence};
 use crate::program::foreign;
 use crate::thread;
 
 impl Executable {
     /// The executable in a form that [`Executable::from_bytes`] loads.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        presence::check()?;
         if let Some(saved) = &self.0.saved {
             return saved.encode();
         }
         let made_in = self.0.runtime.surroundings(|path, stat| PluginFile::of(path, stat, &[]))?;
-        let serialized = thread::with_stack(|| self.0.loaded.executable()?.serialize())?;
+        let serialized = serialized(&self.0)?;
         Saved::new(facts(self, made_in), &serialized).encode()
     }
 
@@ -43,6 +45,24 @@ impl Executable {
         saved.check_fits(here)?;
         load(runtime, saved, false)
     }
+}
+
+/// The plugin's own form of an executable, which is known to load again: plugins write
+/// some that they then cannot read.
+pub(super) fn serialized(executable: &Inner) -> Result<Vec<u8>> {
+    thread::with_stack(|| {
+        let serialized = executable.loaded.executable()?.serialize().map_err(|error| {
+            error.hint("the plugin cannot save every program; compile this one at each start")
+        })?;
+        match executable.runtime.client.load(&serialized) {
+            Ok(_) => Ok(serialized),
+            Err(error) => {
+                let message = format!("the plugin cannot load what it saved of the program: {error}");
+                Err(Error::new(Code::Unimplemented, Origin::Plugin, message)
+                    .hint("compile the program at each start"))
+            }
+        }
+    })
 }
 
 /// What is saved of an executable besides the plugin's bytes.
@@ -76,6 +96,9 @@ pub(super) fn load(runtime: &'static Runtime, saved: Saved<'_>, from_cache: bool
     if gives != due && facts.devices.len() == 1 {
         let message = format!("the plugin loaded a program that gives {gives:?}, where {due:?} was saved");
         return Err(Error::new(Code::Internal, Origin::Plugin, message));
+    }
+    for input in &facts.signature.inputs {
+        check_plugin_takes(runtime, input.dtype)?;
     }
     let first = facts.devices.first().copied().unwrap_or(0);
     let device = runtime.device(first)?;

@@ -52,6 +52,15 @@ impl Content {
     }
 }
 
+/// An error for a file that is larger than this process may write: to go on writing would
+/// end the process with a signal.
+fn check_limit(size: u64) -> io::Result<()> {
+    match rustix::process::getrlimit(rustix::process::Resource::Fsize).current {
+        Some(limit) if size > limit => Err(ErrorKind::FileTooLarge.into()),
+        _ => Ok(()),
+    }
+}
+
 impl Folder {
     /// The path of a file of the cache in `parent`.
     pub fn path_of(parent: &Path, name: &str) -> PathBuf {
@@ -110,6 +119,7 @@ impl Folder {
     /// Writes a file under another name and then gives it this one, so that nobody
     /// ever sees a part of it.
     pub fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        check_limit(content.len() as u64)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let unfinished = format!("{UNFINISHED}{:016x}", RandomState::new().hash_one(name));
         let mut file = File::from(rustix::fs::openat(&self.folder, &unfinished, flags, PRIVATE)?);
@@ -126,6 +136,7 @@ impl Folder {
     pub fn append(&self, name: &str, content: &[u8]) -> io::Result<(u64, u64)> {
         let mut file = self.open_to_write(name, OFlags::APPEND)?;
         let before = file.metadata()?.len();
+        check_limit(before.saturating_add(content.len() as u64))?;
         file.write_all(content)?;
         Ok((before, file.metadata()?.len()))
     }

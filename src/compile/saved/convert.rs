@@ -110,6 +110,17 @@ fn surroundings(made_in: proto::Surroundings) -> Result<Surroundings> {
 
 fn tensors(tensors: Vec<proto::Tensor>) -> Result<Vec<TensorSpec>> {
     let spec = |tensor: proto::Tensor| {
+        let dtype = DType(tensor.dtype);
+        // A newer library may know more, in the same format.
+        if !dtype.is_known_array() {
+            let message = format!(
+                "the saved executable has the element type {}, which this version does not know",
+                dtype.0
+            );
+            return Err(
+                Error::new(Code::Unimplemented, Origin::Library, message).hint("use a newer libcyxla")
+            );
+        }
         TensorSpec::new(tensor.name, DType(tensor.dtype), tensor.dims, tensor.is_donated)
     };
     tensors.into_iter().map(spec).collect()

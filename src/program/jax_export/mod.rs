@@ -193,6 +193,10 @@ fn platforms(table: Table<'_>) -> Result<Vec<String>> {
     if names.is_empty() {
         return Err(damaged("it is for no platform"));
     }
+    // A program for several takes the position of its own, which has to be one.
+    if let Some(twice) = (1..names.len()).find(|&index| names[..index].contains(&names[index])) {
+        return Err(damaged(format_args!("its platform {} is there twice", shorten(names[twice]))));
+    }
     match names.iter().find(|name| platform::check_name(name).is_err()) {
         Some(name) => Err(damaged(format_args!("{} is no name of a platform", shorten(name)))),
         None => Ok(names.into_iter().map(str::to_owned).collect()),
