@@ -19,6 +19,7 @@
 //! | `s` | a string of the file's table |
 //! | `v` `V` | a number, a list of them |
 //! | `z` `Z` | a signed number, a list of them |
+//! | `o` | a signed number above 0 |
 //! | `y` `h` | a number, a byte that is 0 or 1 |
 //! | `d` `D` | a 64-bit float, a list of them |
 //! | `c` | a type of an element: a scalar |
@@ -51,7 +52,7 @@ const BUILTIN_TYPES: [&str; 33] = [
 /// What VHLO attributes are made of.
 const VHLO_ATTRIBUTES: [&str; 26] = [
     "*", "A", "y", "v5", "v4", "v4", "K", "v3", "tf", "ti", "ZzZ", "v2", "v2", "v2", "s", "mb", "v3", "t",
-    "Z", "v2", "ddza", "zz", "xq", "aa", "xz", "ap",
+    "Z", "v2", "ddza", "oo", "xq", "aa", "xo", "ap",
 ];
 
 /// What VHLO types are made of.

@@ -130,6 +130,7 @@ impl<'a, 'e> Fields<'a, 'e> {
             b'h' => drop(cursor.byte().filter(|&flag| flag <= 1)?),
             b'y' => drop(cursor.number().filter(|&flag| flag <= 1)?),
             b'v' => drop(cursor.number().filter(|&number| most.is_none_or(|most| number <= most))?),
+            b'o' => drop(cursor.signed().filter(|&number| number > 0)?),
             b'z' | b'd' => drop(cursor.number()?),
             b'i' | b'f' => self.scalar(cursor, letter)?,
             b'b' => {

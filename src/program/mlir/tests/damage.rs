@@ -226,6 +226,11 @@ fn shardings_are_made_of_their_parts() {
     let mut file = File::new();
     let x = file.string("x");
     let axis = file.attribute(SHARDY, numbers(&[1, x, 4]));
+    for size in [0, 3] {
+        let mut file = file.clone();
+        file.attribute(SHARDY, numbers(&[1, x, size]));
+        refused(&file, "its attributes or types");
+    }
     let mesh = file.attribute(SHARDY, numbers(&[2, 1, axis, 0]));
     let reference = file.attribute(SHARDY, numbers(&[4, x, 0]));
     let dim = file.attribute(SHARDY, [&numbers(&[5, 1, reference])[..], &[1], &number(0)].concat());
