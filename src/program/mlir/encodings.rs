@@ -82,9 +82,9 @@ const STABLEHLO_ATTRIBUTES: [&str; 23] = [
     "v2",
     "ddza",
     "aA",
-    "zz",
+    "oo",
     "*",
-    "sz",
+    "so",
     "*",
 ];
 
@@ -94,9 +94,9 @@ const STABLEHLO_TYPES: [&str; 2] = ["", "T"];
 /// What attributes of Shardy are made of.
 const SHARDY_ATTRIBUTES: [&str; 18] = [
     "N",
-    "sz",
+    "so",
     "C01Z",
-    "zz",
+    "oo",
     "sP03",
     "C04hv",
     "jC05C04",
