@@ -6,9 +6,8 @@
 //! or returns its own input as if it were everybody's sum.
 
 use crate::error::{Code, Error, Origin, Result};
+use crate::program::hlo::host_transfer;
 use crate::program::hlo::proto::{Computation, HloModule, Instruction};
-
-const HOST_TRANSFERS: [&str; 6] = ["infeed", "outfeed", "send", "send-done", "recv", "recv-done"];
 
 /// Whether the program can run on so many devices and without anybody else.
 pub fn check(module: &HloModule, device_count: usize) -> Result<()> {
@@ -17,13 +16,8 @@ pub fn check(module: &HloModule, device_count: usize) -> Result<()> {
     });
     for (computation, instruction) in all {
         let opcode = instruction.opcode.as_str();
-        if HOST_TRANSFERS.contains(&opcode) {
-            let message = format!(
-                "the program exchanges data with the host while it runs ({opcode}), which libcyxla does not support"
-            );
-            return Err(Error::new(Code::Unimplemented, Origin::Library, message).hint(
-                "make what it exchanges arguments and results; in JAX, remove host callbacks and infeeds",
-            ));
+        if let Some(error) = host_transfer(opcode) {
+            return Err(error);
         }
         let alone = device_count == 1;
         if needs_other_devices(instruction, device_count) || (alone && changes_size(instruction, computation))

@@ -7,8 +7,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::module::{Alias, Computation, Instruction, Module, ProgramShape};
+use super::opcodes;
 use super::shape::Shape;
 use super::wire::Malformed;
+use crate::error::Error;
 
 /// Calls in calls; plugins follow them one inside the other.
 const DEEPEST_CALL: usize = 128;
@@ -34,6 +36,8 @@ pub struct Checked<'a> {
     pub custom_calls: Vec<&'a str>,
     /// An instruction that only compilers put into programs.
     pub compiled: Option<&'a str>,
+    /// That an instruction waits for the host while the program runs.
+    pub host_transfer: Option<Error>,
     /// The largest number of a computation.
     pub last_id: i64,
 }
@@ -114,7 +118,7 @@ fn check_computation<'a>(
         match instruction.opcode {
             "custom-call" => checked.custom_calls.push(instruction.target),
             "fusion" | "bitcast" => checked.compiled = Some(instruction.opcode),
-            _ => {}
+            opcode => checked.host_transfer = checked.host_transfer.take().or(opcodes::host_transfer(opcode)),
         }
         if instruction.id == computation.root_id {
             has_root = true;
@@ -158,15 +162,7 @@ fn check_instruction(instruction: &Instruction<'_>, known: &HashSet<i64>) -> Res
     if let Some(missing) = before.find(|id| !known.contains(id)) {
         return Err(format!("uses the instruction {missing}, which does not stand before it"));
     }
-    let (operands, called) = (instruction.operands.len(), instruction.called.len());
-    let is_whole = match instruction.opcode {
-        "call" => called == 1,
-        "while" => (operands, called) == (1, 2),
-        "conditional" => called > 0 && operands == called + 1,
-        "constant" => instruction.literal.as_ref().is_some_and(|literal| literal.is_like(&instruction.shape)),
-        _ => true,
-    };
-    if is_whole { Ok(()) } else { Err("lacks a part, or has one too many".into()) }
+    if opcodes::is_whole(instruction) { Ok(()) } else { Err("lacks a part, or has one too many".into()) }
 }
 
 /// Adds what an instruction calls to what is known of the computation around it.

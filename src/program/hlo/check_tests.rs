@@ -199,6 +199,46 @@ fn constants_are_of_their_own_type() {
 }
 
 #[test]
+fn instructions_have_what_they_need() {
+    let of = |opcode, operands: usize| instruction(2, opcode, &vec![1; operands], &[]);
+    for (opcode, wrong) in [
+        ("iota", 1),
+        ("partition-id", 1),
+        ("abs", 0),
+        ("add", 1),
+        ("select", 2),
+        ("convolution", 0),
+        ("dot", 1),
+        ("scatter", 2),
+        ("concatenate", 0),
+        ("dynamic-slice", 1),
+        ("dynamic-update-slice", 2),
+    ] {
+        fails(of_body(&[of(opcode, wrong)]), "lacks a part");
+    }
+    for (opcode, right) in [("iota", 0), ("add", 2), ("dot", 4), ("dynamic-slice", 2), ("a-newer-one", 0)] {
+        assert_eq!(of_body(&[of(opcode, right)]), Ok(()), "{opcode}");
+    }
+    fails(of_body(&[of("rng-bit-generator", 1)]), "lacks a part");
+    let pair = tuple(&[array(&[2]), array(&[2])]);
+    assert_eq!(of_body(&[of("rng-bit-generator", 1).of(pair.clone())]), Ok(()));
+    fails(of_body(&[of("custom-call", 1)]), "lacks a part");
+    assert_eq!(of_body(&[of("custom-call", 1).with(message(28, b"target"))]), Ok(()));
+    assert_eq!(of_body(&[of("topk", 1).of(pair.clone()).with(int(81, 2))]), Ok(()));
+    fails(of_body(&[of("topk", 1).of(pair).with(int(81, -2))]), "lacks a part");
+    fails(of_body(&[of("partition-id", 0)]), "lacks a part");
+    assert_eq!(of_body(&[of("partition-id", 0).of(array(&[]))]), Ok(()));
+}
+
+#[test]
+fn what_waits_for_the_host_is_noticed() {
+    let body = [parameter(), instruction(2, "infeed", &[1], &[]), instruction(3, "abs", &[1], &[])];
+    let bytes = module(&[computation(7, &body)], 7, b"");
+    let checked = check(&Module::read(&bytes).unwrap()).unwrap();
+    assert!(checked.host_transfer.unwrap().message().contains("(infeed)"));
+}
+
+#[test]
 fn what_is_overwritten_is_there() {
     let good = computation(7, &[parameter(), instruction(2, "abs", &[1], &[])]);
     let check = |more: Vec<u8>| outcome(&module(std::slice::from_ref(&good), 7, &more));

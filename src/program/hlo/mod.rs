@@ -4,6 +4,7 @@ mod arrays;
 mod check;
 mod flatten;
 mod module;
+mod opcodes;
 pub(crate) mod proto;
 mod recognize;
 mod shape;
@@ -20,6 +21,7 @@ use self::module::{Module, SHARDY};
 use super::signature::Signature;
 use crate::error::{Code, Error, Origin, Result};
 
+pub(crate) use opcodes::host_transfer;
 pub use recognize::looks_like_one;
 
 /// What an HLO program says of itself.
@@ -58,6 +60,9 @@ pub fn read(bytes: &[u8]) -> Result<HloFacts> {
     if let Some(mark) = mark {
         return Err(refused(format!("the program was compiled before: {mark}"))
             .hint("give the module as it was before; of JAX, lowered.compiler_ir(\"hlo\"), of XLA's dumps, before_optimizations"));
+    }
+    if let Some(error) = checked.host_transfer {
+        return Err(error);
     }
     let arrays = arrays::read(&module, &checked)?;
     let tuple_parameters = arrays.is_one_tuple(&module);

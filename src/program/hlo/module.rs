@@ -62,6 +62,8 @@ pub struct Instruction<'a> {
     pub literal: Option<Shape>,
     /// Of a parameter, its position.
     pub parameter_number: i64,
+    /// Of a top-k, how many.
+    pub k: i64,
     /// What a custom call calls.
     pub target: &'a str,
     /// Its number.
@@ -174,6 +176,7 @@ impl<'a> Instruction<'a> {
                 36 => content.append_to(&mut instruction.operands)?,
                 37 => content.append_to(&mut instruction.predecessors)?,
                 38 => content.append_to(&mut instruction.called)?,
+                81 => instruction.k = content.number()?,
                 _ => {}
             }
         }
