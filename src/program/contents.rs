@@ -35,6 +35,8 @@ pub struct Contents {
     pub written_by: Option<String>,
     /// How many devices it was written for, where it says so.
     pub device_count: Option<u32>,
+    /// How many of these run it at once with data of their own, where it says so.
+    pub replicas: Option<i64>,
     /// All that a file of `jax.export` says.
     pub export: Option<Box<Export>>,
     /// Types of the parameters that the module itself takes, where they are known.
@@ -153,6 +155,7 @@ impl Contents {
             custom_calls: Vec::new(),
             written_by: None,
             device_count: None,
+            replicas: None,
             export: None,
             parameters: None,
             tuple_parameters: false,
@@ -183,6 +186,8 @@ impl Contents {
             custom_calls: facts.custom_calls,
             device_count: devices.and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0),
             rewritten: facts.rewritten,
+            // A message leaves out what is 0, which stands for nothing said.
+            replicas: facts.devices.map(|(replicas, _)| replicas).filter(|&count| count != 0),
             tuple_parameters: facts.tuple_parameters,
             has_shardy: facts.has_shardy,
             ..Contents::unknown(Encoding::HloProto, facts.module)
@@ -206,6 +211,7 @@ impl Contents {
             custom_calls: module.custom_calls.into_iter().map(|call| call.target).collect(),
             written_by: Some(module.producer).filter(|producer| !producer.is_empty()),
             device_count: devices.and_then(|count| u32::try_from(count).ok()),
+            replicas: module.replicas,
             has_shardy: module.has_shardy,
             ..rest
         }

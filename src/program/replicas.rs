@@ -1,7 +1,9 @@
-//! Refuses program text that says it is written for several replicas.
+//! Refuses programs that say they are written for several replicas.
 //!
-//! Compiled for one, its collectives would return each device's own part as if it
-//! were everybody's. Bytecode says it too, but in a form that only a plugin reads.
+//! Compiled for one, their collectives would return each device's own part as if it
+//! were everybody's.
+
+use std::fmt::Display;
 
 use super::lexer::{Lexer, Token};
 use crate::error::{Code, Error, Origin, Result};
@@ -23,12 +25,16 @@ pub fn check_replicas(text: &str) -> Result<()> {
         if let Some(Token::Number(count)) = tokens.next()
             && count.parse::<u64>() != Ok(1)
         {
-            let message = format!("the program is written for {count} replicas; this version runs one");
-            return Err(Error::new(Code::Unimplemented, Origin::Library, message)
-                .hint("export the program for one device"));
+            return Err(refused(count));
         }
     }
     Ok(())
+}
+
+/// The error for a program that is written for so many replicas.
+pub fn refused(count: impl Display) -> Error {
+    let message = format!("the program is written for {count} replicas; this version runs one");
+    Error::new(Code::Unimplemented, Origin::Library, message).hint("export the program for one device")
 }
 
 #[cfg(test)]
