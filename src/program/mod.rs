@@ -84,12 +84,12 @@ impl Program {
         // exactly: a program can be large, and pushing might double its memory.
         bytes.reserve_exact(1);
         bytes.push(0);
-        Program::of(Arc::new(bytes), contents, platform)
-    }
-
-    fn of(bytes: Arc<Vec<u8>>, contents: Contents, platform: Option<String>) -> Result<Program> {
         runnable::check(&contents)?;
         let platforms = chosen(&contents.platforms, platform)?;
+        Program::of(Arc::new(bytes), contents, platforms)
+    }
+
+    fn of(bytes: Arc<Vec<u8>>, contents: Contents, platforms: Vec<String>) -> Result<Program> {
         let signature = contents.signature().transpose()?;
         let without_tokens = match contents.takes_tokens() {
             true => Some(mlir::without_tokens(&bytes[contents.code.clone()])?),
@@ -153,9 +153,8 @@ impl Program {
         let contents = Contents::read_vjp(&self.bytes, position)
             .map_err(|error| error.map_message(|message| format!("the VJP: {message}")))?;
         vjp::check(&self.contents, &contents)?;
-        let recorded = contents.platforms.len();
-        let platform = self.platforms.first().filter(|_| self.platforms.len() < recorded);
-        Program::of(Arc::clone(&self.bytes), contents, platform.cloned())
+        runnable::check(&contents)?;
+        Program::of(Arc::clone(&self.bytes), contents, self.platforms.clone())
     }
 
     /// The parameters of the module when it runs on the platform `loaded`; `None` when
