@@ -20,81 +20,20 @@ pub fn host_transfer(opcode: &str) -> Option<Error> {
     })
 }
 
-const NULLARY: [&str; 5] = ["constant", "iota", "parameter", "partition-id", "replica-id"];
-
-const UNARY: [&str; 43] = [
-    "abs",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atanh",
-    "bitcast-convert",
-    "broadcast",
-    "cbrt",
-    "ceil",
-    "cholesky",
-    "convert",
-    "copy",
-    "cosh",
-    "cosine",
-    "count-leading-zeros",
-    "erf",
-    "exponential",
-    "exponential-minus-one",
-    "fft",
-    "floor",
-    "get-dimension-size",
-    "get-tuple-element",
-    "imag",
-    "is-finite",
-    "log",
-    "log-plus-one",
-    "logistic",
-    "negate",
-    "not",
-    "popcnt",
-    "real",
-    "reduce-precision",
-    "reshape",
-    "reverse",
-    "round-nearest-afz",
-    "round-nearest-even",
-    "rsqrt",
-    "sign",
-    "sine",
-    "slice",
-    "transpose",
-    "while",
-];
-const MORE_UNARY: [&str; 6] = ["rng-bit-generator", "sinh", "sqrt", "tan", "tanh", "topk"];
-
-const BINARY: [&str; 22] = [
-    "add",
-    "add-dependency",
-    "and",
-    "atan2",
-    "compare",
-    "complex",
-    "divide",
-    "gather",
-    "maximum",
-    "minimum",
-    "multiply",
-    "or",
-    "pad",
-    "power",
-    "remainder",
-    "set-dimension-size",
-    "shift-left",
-    "shift-right-arithmetic",
-    "shift-right-logical",
-    "stochastic-convert",
-    "subtract",
-    "triangular-solve",
-];
-
-const TERNARY: [&str; 4] = ["batch-norm-training", "clamp", "select", "select-and-scatter"];
+const NULLARY: &str = "\
+    constant iota parameter partition-id replica-id";
+const UNARY: &str = "\
+    abs acos acosh asin asinh atanh bitcast-convert broadcast cbrt ceil cholesky convert copy cosh cosine \
+    count-leading-zeros erf exponential exponential-minus-one fft floor get-dimension-size \
+    get-tuple-element imag is-finite log log-plus-one logistic negate not popcnt real reduce-precision \
+    reshape reverse rng-bit-generator round-nearest-afz round-nearest-even rsqrt sign sine sinh slice sqrt \
+    tan tanh topk transpose while";
+const BINARY: &str = "\
+    add add-dependency and atan2 compare complex divide gather maximum minimum multiply or pad power \
+    remainder set-dimension-size shift-left shift-right-arithmetic shift-right-logical stochastic-convert \
+    subtract triangular-solve";
+const TERNARY: &str = "\
+    batch-norm-training clamp select select-and-scatter";
 
 /// At least so many.
 const VARIADIC: [(&str, usize); 12] = [
@@ -117,11 +56,12 @@ pub fn is_whole(instruction: &Instruction<'_>) -> bool {
     let Instruction { opcode, shape, .. } = instruction;
     let (operands, called) = (instruction.operands.len(), instruction.called.len());
     let rank = shape.dims.len();
+    let is_in = |list: &str| list.split(' ').any(|one| one == *opcode);
     let has_operands = match *opcode {
-        opcode if NULLARY.contains(&opcode) => operands == 0,
-        opcode if UNARY.contains(&opcode) || MORE_UNARY.contains(&opcode) => operands == 1,
-        opcode if BINARY.contains(&opcode) => operands == 2,
-        opcode if TERNARY.contains(&opcode) => operands == 3,
+        _ if is_in(NULLARY) => operands == 0,
+        _ if is_in(UNARY) => operands == 1,
+        _ if is_in(BINARY) => operands == 2,
+        _ if is_in(TERNARY) => operands == 3,
         "conditional" => called > 0 && operands == called + 1,
         // Where to begin comes as one list of numbers, or each number on its own.
         "dynamic-slice" => [2, 1 + rank].contains(&operands),
