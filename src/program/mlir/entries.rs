@@ -59,6 +59,15 @@ impl<'a> Entries<'a> {
         Some(code_of(self.attributes.get(index as usize)?)?.1)
     }
 
+    /// The element types that there are, by number.
+    pub fn dtypes(&self) -> Vec<DType> {
+        let mut numbers: Vec<i32> =
+            self.types.iter().filter_map(|found| found.dtype).map(|dtype| dtype.0).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.into_iter().map(DType).collect()
+    }
+
     /// The bytes that all attributes take.
     pub fn attributes_size(&self) -> usize {
         self.attributes.iter().map(|entry| entry.data.left()).sum()

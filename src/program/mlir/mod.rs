@@ -47,6 +47,9 @@ pub struct Module {
     pub main: Option<Function>,
     /// What it calls that is not part of XLA, by target, each once.
     pub custom_calls: Vec<CustomCall>,
+    /// The element types that it mentions, by number. Older plugins end the process on
+    /// some: [`DType::since_pjrt_minor`].
+    pub dtypes: Vec<DType>,
     /// How many partitions it was written for.
     pub partitions: Option<i64>,
     /// How many replicas it was written for.
@@ -136,6 +139,7 @@ pub fn read(code: &[u8]) -> Result<Module> {
         bytecode_version: version,
         main: facts.main()?,
         custom_calls: facts.custom_calls(),
+        dtypes: entries.dtypes(),
         name: facts.name,
         partitions: facts.partitions,
         replicas: facts.replicas,

@@ -58,6 +58,8 @@ fn every_element_type() {
 fn the_digits_model() {
     let main = read(DIGITS).unwrap().main.unwrap();
     assert_eq!(main.inputs[0].ty, array(DType::F32, &[1, 64]));
+    let dtypes = read(DIGITS).unwrap().dtypes;
+    assert!(dtypes.contains(&DType::F32) && !dtypes.contains(&DType::F6E2M3FN), "{dtypes:?}");
     assert_eq!(main.outputs[0].ty, array(DType::F32, &[1, 10]));
 }
 
