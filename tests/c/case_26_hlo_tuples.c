@@ -1,5 +1,5 @@
-/* HLO protos: parameters that are a tuple are taken apart, so is a result; tuples in
- * tuples cannot be, and HLO text is no proto. */
+/* HLO protos: parameters that are tuples are taken apart, so is a result; tuples in the
+ * tuple of a result cannot be, and HLO text is no proto. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +64,32 @@ static void a_tuple_parameter_is_its_parts(void)
     cyxla_executable_free(e);
 }
 
+/* r = (pair[0] - pair[1]) * x, and r = all[0][0] * all[1], where all[0][1] is not used. */
+static void tuples_stand_anywhere_among_parameters(void)
+{
+    static const float one[4] = {1, 2, 3, 4};
+    static const float two[4] = {10, 20, 30, 40};
+    static const float three[4] = {4, 4, 4, 4};
+    static const float mixed[4] = {6, 32, 78, 144};
+    static const float nested[4] = {4, 8, 12, 16};
+    const void *const inputs[] = {one, two, three};
+    static const size_t sizes[] = {sizeof one, sizeof two, sizeof three};
+    float out[4] = {0};
+    void *outputs[] = {out};
+    cyxla_executable *e = fixture_compiled("hlo/mixed.pb");
+
+    CHECK_STR(cyxla_executable_input_name(e, 0), "x");
+    CHECK_STR(cyxla_executable_input_name(e, 2), "pair[1]");
+    if (e && CHECK_OK(cyxla_run(e, inputs, sizes, 3, outputs, sizes, 1)))
+        CHECK_FLOATS(out, mixed, 4);
+    cyxla_executable_free(e);
+    e = fixture_compiled("hlo/nested_parameter.pb");
+    CHECK_STR(cyxla_executable_input_name(e, 1), "all[0][1]");
+    if (e && CHECK_OK(cyxla_run(e, inputs, sizes, 3, outputs, sizes, 1)))
+        CHECK_FLOATS(out, nested, 4);
+    cyxla_executable_free(e);
+}
+
 static void refuse(const char *name, const char *word)
 {
     cyxla_executable *e = NULL;
@@ -85,8 +111,6 @@ static void refuse(const char *name, const char *word)
 static void what_cannot_be_taken_apart_is_refused(void)
 {
     refuse("hlo/nested_result.pb", "tuple");
-    refuse("hlo/nested_parameter.pb", "tuple");
-    refuse("hlo/mixed.pb", "tuple");
     refuse("hlo/token.pb", "token");
 }
 
@@ -130,6 +154,7 @@ int main(int argc, char **argv)
     RUN(no_results_at_all);
     RUN(a_column_major_result);
     RUN(a_tuple_parameter_is_its_parts);
+    RUN(tuples_stand_anywhere_among_parameters);
     RUN(what_cannot_be_taken_apart_is_refused);
     RUN(text_is_no_proto);
     RUN(no_part_of_one_ends_the_process);

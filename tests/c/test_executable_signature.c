@@ -234,27 +234,6 @@ static void a_tuple_parameter_is_passed_in_parts(void)
     cyxla_executable_free(e);
 }
 
-static void hlo_protos_run(void)
-{
-    static const float in[] = {0, 1, 2, 3, 4, 5};
-    static const float negated[] = {0, -1, -2, -3, -4, -5};
-    float out[6] = {0};
-    void *one[] = {out};
-    static const size_t sizes[] = {sizeof(float)};
-    cyxla_executable *e = fixture_compiled("hlo/column_major_result.pb");
-
-    CHECK_OK(run_1_1(e, in, sizeof in, out, sizeof out));
-    CHECK_FLOATS(out, negated, 6);
-    cyxla_executable_free(e);
-    e = fixture_compiled("hlo/empty_tuple_parameter.pb");
-    CHECK_OK(cyxla_run(e, NULL, NULL, 0, one, sizes, 1));
-    CHECK(out[0] > 2.5F && out[0] < 3.5F);
-    cyxla_executable_free(e);
-    e = fixture_compiled("hlo/empty_result.pb");
-    CHECK_INT(cyxla_executable_output_count(e), 0);
-    cyxla_executable_free(e);
-}
-
 /* --- files of jax.export: what the user's own function takes and gives --- */
 
 /* Everything that exports/trees.jaxexport takes and gives; the module inside takes six
@@ -303,7 +282,8 @@ static void an_executable_keeps_the_signature_of_its_program(void)
     static const char *const names[] = {"exports/trees.jaxexport",         "exports/platforms_x32.jaxexport",
                                         "exports/platforms_x64.jaxexport", "exports/donation.jaxexport",
                                         "exports/dtypes.jaxexport",        "exports/keys.jaxexport",
-                                        "hlo/tuple.pb",                    "hlo/steps.pb"};
+                                        "exports/effects.jaxexport",       "hlo/tuple.pb",
+                                        "hlo/steps.pb",                    "hlo/mixed.pb"};
 
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         cyxla_program *p = fixture_program(names[n]);
@@ -433,6 +413,22 @@ static void the_platform_index_is_supplied(void)
     }
 }
 
+/* x + 1, and effects that only Python knows of, one of them ordered. */
+static void tokens_are_supplied_and_dropped(void)
+{
+    static const float in[] = {1, -2};
+    static const float want[] = {2, -1};
+    float out[2] = {0};
+    cyxla_executable *e = fixture_compiled("exports/effects.jaxexport");
+
+    CHECK_INT(cyxla_executable_input_count(e), 1);
+    CHECK_STR(cyxla_executable_input_name(e, 0), "args[0]");
+    CHECK_INT(cyxla_executable_output_count(e), 1);
+    if (e && CHECK_OK(run_1_1(e, in, sizeof in, out, sizeof out)))
+        CHECK_FLOATS(out, want, 2);
+    cyxla_executable_free(e);
+}
+
 static void donation_of_an_export_takes_the_buffer(void)
 {
     static const float a[] = {1, 2, 3};
@@ -540,11 +536,11 @@ int main(int argc, char **argv)
         RUN(names_are_those_of_the_function_s_arguments);
         RUN(a_tuple_result_is_flattened);
         RUN(a_tuple_parameter_is_passed_in_parts);
-        RUN(hlo_protos_run);
         RUN(an_executable_keeps_the_signature_of_its_program);
         RUN(dropped_inputs_are_passed_and_ignored);
         RUN(dropped_inputs_may_be_buffers);
         RUN(the_platform_index_is_supplied);
+        RUN(tokens_are_supplied_and_dropped);
         RUN(donation_of_an_export_takes_the_buffer);
         RUN(gradients_are_right);
         RUN(gradients_of_gradients_are_right);

@@ -339,8 +339,6 @@ static void what_cannot_run_is_refused_with_advice(void)
     CHECK_FAILS(load("exports/symbolic.jaxexport"), CYXLA_CODE_UNIMPLEMENTED, "input 0", "args[0]", "f32[b,4]",
                 "with numbers in its shapes");
     CHECK_FAILS(load("hlo/token.pb"), CYXLA_CODE_UNIMPLEMENTED, "input 0", "token");
-    CHECK_FAILS(load("hlo/mixed.pb"), CYXLA_CODE_UNIMPLEMENTED, "parameter 1 is a tuple");
-    CHECK_FAILS(load("hlo/nested_parameter.pb"), CYXLA_CODE_UNIMPLEMENTED, "part 0 of its tuple", "inside of tuples");
     CHECK_FAILS(load("hlo/nested_result.pb"), CYXLA_CODE_UNIMPLEMENTED, "result 0", "inside of tuples");
     CHECK_FAILS(from_text(callback, CYXLA_FORMAT_DETECT, NULL, &program), CYXLA_CODE_UNIMPLEMENTED,
                 "calls back into Python", "xla_ffi_python_cpu_callback", "pure_callback");

@@ -190,6 +190,12 @@ static void the_parts_of_a_tuple_stand_on_their_own(void)
     CHECK(cyxla_program_input_is_donated(p, 1));
     CHECK_INT(cyxla_program_output_count(p), 1);
     cyxla_program_free(p);
+    p = fixture_program("hlo/nested_parameter.pb");
+    CHECK_INT(cyxla_program_input_count(p), 3);
+    CHECK_STR(cyxla_program_input_name(p, 0), "all[0][0]");
+    CHECK_STR(cyxla_program_input_name(p, 1), "all[0][1]");
+    CHECK_STR(cyxla_program_input_name(p, 2), "all[1]");
+    cyxla_program_free(p);
     p = fixture_program("hlo/steps.pb");
     CHECK_STR(cyxla_program_input_name(p, 0), "params['scale']");
     CHECK_STR(cyxla_program_input_name(p, 1), "x");

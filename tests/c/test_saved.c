@@ -61,7 +61,8 @@ static void what_is_saved_comes_back(void)
                                         "exports/nothing.jaxexport",       "exports/vjp1.jaxexport",
                                         "exports/newest.jaxexport",        "exports/old_0_4_30.jaxexport",
                                         "hlo/tuple.pb",                    "hlo/steps.pb",
-                                        "hlo/column_major_result.pb",      "names.mlirbc"};
+                                        "hlo/column_major_result.pb",      "hlo/mixed.pb",
+                                        "exports/effects.jaxexport",       "names.mlirbc"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         check_round_trip(compiled(texts[i]));
