@@ -64,14 +64,17 @@ impl OutputFile {
         name.push(format!(".{}", std::process::id()));
         let unfinished = self.folder().join(name);
         let write = || -> io::Result<()> {
-            let mut file = File::create(&unfinished)?;
+            // Nobody's link or file is written to, only one of our own.
+            let mut file = File::create_new(&unfinished)?;
             file.write_all(bytes)?;
             // It takes the name when it is there even if the machine stops.
             file.sync_all()?;
             fs::rename(&unfinished, &self.target)
         };
         write().map_err(|error| {
-            let _ = fs::remove_file(&unfinished);
+            if error.kind() != ErrorKind::AlreadyExists {
+                let _ = fs::remove_file(&unfinished);
+            }
             cannot_write(&self.shown, &error)
         })
     }

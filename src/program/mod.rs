@@ -82,8 +82,7 @@ impl Program {
         let contents = Contents::read(&bytes, encoding)?;
         // Plugins read text up to a NUL, whatever size they are told. Reserved
         // exactly: a program can be large, and pushing might double its memory.
-        bytes.reserve_exact(1);
-        bytes.push(0);
+        memory::push(&mut bytes, 0)?;
         runnable::check(&contents)?;
         let platforms = chosen(&contents.platforms, platform)?;
         Program::of(Arc::new(bytes), contents, platforms)

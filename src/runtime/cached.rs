@@ -8,7 +8,7 @@ use crate::compile::CompileOptions;
 use crate::compile::cache::{self, Cache, Key, KeyParts};
 use crate::compile::saved::Saved;
 use crate::env;
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::program::Program;
 
 /// The place in a cache that a program has.
@@ -73,8 +73,11 @@ impl Place {
         let saved = self.cache.get(&self.key)?;
         match load(runtime, saved, true) {
             Ok(executable) => Some(executable),
-            Err(_) => {
-                self.cache.remove(&self.key);
+            Err(error) => {
+                // It will load another time, when there is memory.
+                if error.code() != Code::ResourceExhausted {
+                    self.cache.remove(&self.key);
+                }
                 None
             }
         }

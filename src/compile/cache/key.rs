@@ -5,6 +5,10 @@ use sha2::{Digest, Sha256};
 use crate::compile::identity::{Hash, Surroundings};
 use crate::compile::saved;
 
+/// To be raised whenever this library gives plugins another program or other options than
+/// before for the same files and options of callers.
+const COMPILED_HOW: u32 = 1;
+
 /// What an executable depends on. Whatever differs in any of it is another executable.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyParts<'a> {
@@ -37,6 +41,7 @@ impl Key {
         };
         add(env!("CARGO_PKG_VERSION").as_bytes());
         add(&saved::VERSION.to_le_bytes());
+        add(&COMPILED_HOW.to_le_bytes());
         add(parts.program);
         add(parts.options);
         add(parts.environment.as_bytes());
