@@ -226,8 +226,16 @@ fn instructions_have_what_they_need() {
     assert_eq!(of_body(&[of("custom-call", 1).with(message(28, b"target"))]), Ok(()));
     assert_eq!(of_body(&[of("topk", 1).of(pair.clone()).with(int(81, 2))]), Ok(()));
     fails(of_body(&[of("topk", 1).of(pair).with(int(81, -2))]), "lacks a part");
-    fails(of_body(&[of("partition-id", 0)]), "lacks a part");
-    assert_eq!(of_body(&[of("partition-id", 0).of(array(&[]))]), Ok(()));
+    let partition = |shape: Vec<u8>| {
+        let body = [
+            parameter(),
+            instruction(2, "partition-id", &[], &[]).of(shape),
+            instruction(3, "abs", &[1], &[]),
+        ];
+        outcome(&module(&[computation(7, &body)], 7, b""))
+    };
+    fails(partition(array(&[])), "lacks a part");
+    assert_eq!(partition([int(2, 8), message(5, b"")].concat()), Ok(()));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use super::module::Instruction;
 use super::shape::Shape;
+use crate::dtype::DType;
 use crate::error::{Code, Error, Origin};
 
 const HOST_TRANSFERS: [&str; 6] = ["infeed", "outfeed", "send", "send-done", "recv", "recv-done"];
@@ -73,7 +74,7 @@ pub fn is_whole(instruction: &Instruction<'_>) -> bool {
         "while" => called == 2,
         "constant" => instruction.literal.as_ref().is_some_and(|literal| literal.is_like(shape)),
         "custom-call" => !instruction.target.is_empty(),
-        "partition-id" | "replica-id" => shape.dims.is_empty() && !shape.is_tuple(),
+        "partition-id" | "replica-id" => shape.dims.is_empty() && shape.dtype() == Some(DType::U32),
         "rng-bit-generator" => shape.parts.len() == 2 && !shape.parts.iter().any(Shape::is_tuple),
         "topk" => instruction.k >= 0,
         _ => true,
