@@ -12,6 +12,7 @@ mod expected;
 mod index;
 
 use cyxla::error::Error;
+use cyxla::options::{Options, Value};
 use cyxla::pjrt::{HostInput, HostOutput};
 use cyxla::program::{Format, Program, TensorSpec};
 use cyxla::runtime::{self, Buffer, Executable};
@@ -63,36 +64,44 @@ fn check_all(version: &str) {
     let plugin = support::real_plugin();
     runtime::initialize(Some(&plugin), Some("cpu"), None)
         .unwrap_or_else(|error| panic!("cannot load {}: {error}", plugin.display()));
-    let corpus = Corpus::read(version);
-    let problems: Vec<String> = corpus
-        .entries
-        .iter()
-        .filter_map(|entry| {
-            check_file(&corpus, entry, version).err().map(|problem| format!("{}: {problem}", entry.program))
-        })
-        .collect();
-    let (count, all) = (problems.len(), corpus.entries.len());
+    let cache = support::Folder::new("corpus");
+    let mut options = Options::new();
+    options.set("cache_dir", Value::String(cache.path().display().to_string())).expect("a name");
+    let tested = Tested { corpus: Corpus::read(version), options };
+    let entries = &tested.corpus.entries;
+    let check = |entry: &Entry| {
+        check_file(&tested, entry, version).err().map(|problem| format!("{}: {problem}", entry.program))
+    };
+    let problems: Vec<String> = entries.iter().filter_map(check).collect();
+    let (count, all) = (problems.len(), entries.len());
     assert!(problems.is_empty(), "{count} of {all} programs of JAX {version}:\n{}", problems.join("\n"));
+}
+
+/// The programs of one version, and how they are compiled.
+struct Tested {
+    corpus: Corpus,
+    options: Options,
 }
 
 /// What is wrong, in words.
 type Outcome = Result<(), String>;
 
-fn check_file(corpus: &Corpus, entry: &Entry, version: &str) -> Outcome {
+fn check_file(tested: &Tested, entry: &Entry, version: &str) -> Outcome {
     let expected = expected::of(entry, version, expected::plugin_minor());
-    let program = match Program::from_file(&corpus.file(entry), Format::Detect, None) {
+    let program = match Program::from_file(&tested.corpus.file(entry), Format::Detect, None) {
         Ok(program) => program,
         Err(error) => return check_refusal(&expected, Stage::Read, &error),
     };
     if program.format() != Format::JaxExport {
         return Err(format!("taken for {:?}", program.format()));
     }
-    check_program(corpus, entry, &program, &expected)
+    check_program(tested, entry, &program, &expected)
 }
 
-fn check_program(corpus: &Corpus, entry: &Entry, program: &Program, expected: &Expected) -> Outcome {
+fn check_program(tested: &Tested, entry: &Entry, program: &Program, expected: &Expected) -> Outcome {
+    let corpus = &tested.corpus;
     check_facts(entry, program)?;
-    let executable = match Executable::compile(program, None) {
+    let executable = match Executable::compile(program, Some(&tested.options)) {
         Ok(executable) => executable,
         Err(error) => return check_refusal(expected, Stage::Compile, &error),
     };
@@ -101,18 +110,21 @@ fn check_program(corpus: &Corpus, entry: &Entry, program: &Program, expected: &E
     }
     check_specs("executable's input", &entry.inputs, executable.inputs())?;
     check_specs("executable's output", &entry.outputs, executable.outputs())?;
+    // Before it runs: what has sorted something, no plugin can save any more.
+    let saved = executable.to_bytes().map_err(|error| format!("saving: {error}"))?;
     let results = run(corpus, entry, &executable).map_err(|error| error.to_string())?;
     check_results(corpus, entry, &results)?;
     let again = run_on_buffers(corpus, entry, &executable).map_err(|error| format!("on buffers: {error}"))?;
     if again != results {
         return Err("buffers give other results than host memory".into());
     }
+    check_saved(tested, entry, program, &executable, &saved, &results)?;
     match (&entry.vjp, program.vjp()) {
         (None, Err(error)) if error.message().contains("holds no VJP") => Ok(()),
         (None, Err(error)) => Err(format!("of the VJP that it lacks: {error}")),
         (None, Ok(_)) => Err("it has a VJP that nobody put in".into()),
         (Some(_), Err(error)) => Err(format!("its VJP: {error}")),
-        (Some(entry), Ok(vjp)) => check_program(corpus, entry, &vjp, &Expected::Runs)
+        (Some(entry), Ok(vjp)) => check_program(tested, entry, &vjp, &Expected::Runs)
             .map_err(|problem| format!("its VJP: {problem}")),
     }
 }
@@ -159,6 +171,28 @@ fn check_specs(what: &str, want: &[Array], got: &[TensorSpec]) -> Outcome {
         if let Some(contents) = &want.value {
             same(&format!("{what}: element type"), &contents.dtype, &got.dtype)?;
             same(&format!("{what}: dims"), &contents.dims, &got.dims)?;
+        }
+    }
+    Ok(())
+}
+
+/// Saved and loaded again, by hand and by way of the cache, it is the same.
+fn check_saved(
+    tested: &Tested,
+    entry: &Entry,
+    program: &Program,
+    executable: &Executable,
+    saved: &[u8],
+    results: &[Vec<u8>],
+) -> Outcome {
+    let failed = |error: Error| format!("saved: {error}");
+    let compiled_again = Executable::compile(program, Some(&tested.options)).map_err(failed)?;
+    same("whether it comes from the cache", &true, &compiled_again.is_from_cache())?;
+    let others = [compiled_again, Executable::from_bytes(saved).map_err(failed)?];
+    for other in others {
+        same("signature once saved", executable.signature(), other.signature())?;
+        if run(&tested.corpus, entry, &other).map_err(failed)? != results {
+            return Err("once saved it gives other results".into());
         }
     }
     Ok(())
