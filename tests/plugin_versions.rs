@@ -6,7 +6,8 @@ mod support;
 
 use cyxla::error::{Code, Error};
 use cyxla::pjrt::sys;
-use cyxla::runtime;
+use cyxla::program::{Format, Program};
+use cyxla::runtime::{self, Executable};
 use std::io::Write;
 use support::{FakeCounts, each_isolated, exercise, fake_plugin, isolated};
 
@@ -160,5 +161,20 @@ fn a_plugin_that_knows_the_option_is_synchronous() {
     isolated(name, &[(SCRIPT, "works,async,delay_ms=50")], || {
         exercise(&fake_plugin()).unwrap();
         assert!(runtime::get().unwrap().is_synchronous);
+    });
+}
+
+#[test]
+fn a_type_that_an_old_plugin_dies_of_is_refused() {
+    isolated("a_type_that_an_old_plugin_dies_of_is_refused", &[(SCRIPT, "works,api_minor=106")], || {
+        runtime::initialize(Some(&fake_plugin()), Some("cpu"), None).unwrap();
+        let text = "module { func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+            %b = stablehlo.convert %a : (tensor<4xf32>) -> tensor<4xf6E2M3FN>
+            %c = stablehlo.convert %b : (tensor<4xf6E2M3FN>) -> tensor<4xf32>
+            return %c : tensor<4xf32> } }";
+        let program = Program::from_bytes(text.as_bytes(), Format::StableHlo, None).unwrap();
+        let Err(error) = Executable::compile(&program, None) else { panic!("it compiles") };
+        assert_eq!(error.code(), Code::Unimplemented);
+        assert!(error.message().contains("f6e2m3fn") && error.message().contains("0.106"), "{error}");
     });
 }

@@ -46,6 +46,8 @@ pub struct Contents {
     pub tuple_parameters: bool,
     /// Whether it has shardings of the Shardy dialect.
     pub has_shardy: bool,
+    /// The element types in it, as far as they are known: some are not for every plugin.
+    pub dtypes: Vec<DType>,
 }
 
 /// An input or output.
@@ -160,6 +162,7 @@ impl Contents {
             parameters: None,
             tuple_parameters: false,
             has_shardy: false,
+            dtypes: Vec::new(),
         }
     }
 
@@ -172,6 +175,7 @@ impl Contents {
             function,
             custom_calls: text_facts::custom_calls(text),
             has_shardy: text.contains("sdy."),
+            dtypes: text_facts::rare_dtypes(text),
             ..Contents::unknown(Encoding::Text, 0..bytes.len())
         })
     }
@@ -213,6 +217,7 @@ impl Contents {
             device_count: devices.and_then(|count| u32::try_from(count).ok()),
             replicas: module.replicas,
             has_shardy: module.has_shardy,
+            dtypes: module.dtypes,
             ..rest
         }
     }

@@ -62,6 +62,13 @@ pub fn custom_calls(text: &str) -> Vec<String> {
     targets.into_iter().collect()
 }
 
+/// Element types that not every plugin knows and that the text may have: older plugins
+/// end the process on them.
+pub fn rare_dtypes(text: &str) -> Vec<DType> {
+    let rare = [("f6E2M3FN", DType::F6E2M3FN), ("f6E3M2FN", DType::F6E3M2FN)];
+    rare.iter().filter(|(name, _)| text.contains(name)).map(|&(_, dtype)| dtype).collect()
+}
+
 /// Reads on behind the function's name.
 fn function(tokens: &mut Tokens<'_>) -> Option<Function> {
     let inputs = list(tokens, true)?;
@@ -232,6 +239,14 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(shown(text).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn types_of_few_plugins() {
+        assert_eq!(rare_dtypes("tensor<4xf6E3M2FN>"), [DType::F6E3M2FN]);
+        assert_eq!(rare_dtypes("tensor<4xf8E4M3FN>"), []);
+        let rare = [DType::F6E2M3FN, DType::F6E3M2FN];
+        assert!(rare.iter().all(|dtype| dtype.since_pjrt_minor() > 106));
     }
 
     #[test]

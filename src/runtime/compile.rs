@@ -28,6 +28,9 @@ impl Executable {
         }
         let options = CompileOptions::new(options, &runtime.device_ids())?;
         check_device_count(program, options.devices.len())?;
+        for &dtype in &program.contents().dtypes {
+            check_plugin_takes(runtime, dtype)?;
+        }
         let serialized = options.serialize(traits(program, options.devices.len()));
         let place = cached::place(runtime, program, &options, &serialized)?;
         if let Some(executable) = place.as_ref().and_then(|place| place.get(runtime)) {
