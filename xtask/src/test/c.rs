@@ -39,6 +39,41 @@ fn program_and_output(readme: &str) -> Result<(&str, &str)> {
     Ok((program, printed.ok_or("README.md must say, in a block of text, what its program prints")?))
 }
 
+/// Each example does what it is there to show.
+pub fn examples(project: &Project) -> Result<()> {
+    let build = project.fresh_folder("examples")?;
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(project.root.join("examples/c")).arg("-B").arg(&build);
+    configure.arg(format!("-DCMAKE_PREFIX_PATH={}", package::moved_prefix(project).display()));
+    process::run(&mut configure)?;
+    process::run(Command::new("cmake").arg("--build").arg(&build))?;
+    let plugin = plugins::newest()?;
+    let (model, loss) = ("models/digits/digits.mlirbc", "examples/programs/line.jaxexport");
+    let saved = build.join("digits.cyxla").display().to_string();
+    let cache = build.join("cache").display().to_string();
+    let runs: [(&str, &[&str], &str); 9] = [
+        ("hello", &[], "11 22 33 44"),
+        ("hello_explained", &[], "as expected, INVALID_ARGUMENT"),
+        ("digits", &[], "355 of 360 digits right"),
+        ("describe", &[loss], "args[0]['slope']"),
+        ("describe", &[loss, &cache], "compiled: jit_loss, for 1 device\n"),
+        ("describe", &[loss, &cache], "compiled: jit_loss, for 1 device, from the cache\n"),
+        ("gradients", &[], "step 200: y = 3.0"),
+        ("saved", &[model, &saved], "compiled in"),
+        ("saved", &[model, &saved], "loaded in"),
+    ];
+    for (name, arguments, shown) in runs {
+        let mut run = with_plugin(Command::new(build.join(name)), project, &plugin)?;
+        run.env("CYXLA_PLUGIN", &plugin.path).args(arguments).current_dir(&project.root);
+        let said = process::output(&mut run)?;
+        if !said.contains(shown) {
+            return Err(format!("the example {name} printed `{said}`, without `{shown}`"));
+        }
+    }
+    println!("{} runs of the examples show what they should", runs.len());
+    Ok(())
+}
+
 pub fn build_gcc(project: &Project) -> Result<()> {
     build_tests(project, "gcc", "g++")
 }

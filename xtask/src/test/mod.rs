@@ -74,6 +74,7 @@ const STEPS: &[Step] = &[
         ..step("cmake subdirectory", package::subdirectory)
     },
     Step { needs: &[PACKAGE, PLUGINS], ..step("program of the README", c::readme_program) },
+    Step { needs: &[PACKAGE, PLUGINS], ..step("examples in C", c::examples) },
     Step {
         needs: &[PACKAGE, PLUGINS, TEST_BUILD],
         tools: &[&tools::GCC, &tools::GXX, &tools::VALGRIND],
