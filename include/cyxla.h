@@ -842,7 +842,7 @@ size_t cyxla_program_input_count(const cyxla_program *program);
 
 /// Returns the name of an input in the user's program.
 ///
-/// For a file of jax.export it is a key path, such as args[0]['w1'][3].
+/// For a file of jax.export it is a key path, such as `args[0]['w1'][3]`.
 ///
 /// @param program a program, or NULL.
 /// @param index the input's position, from 0.
@@ -894,7 +894,7 @@ size_t cyxla_program_output_count(const cyxla_program *program);
 
 /// Returns the name of an output in the user's program.
 ///
-/// For a file of jax.export it is a key path, such as result['loss'].
+/// For a file of jax.export it is a key path, such as `result['loss']`.
 ///
 /// @param program a program, or NULL.
 /// @param index the output's position, from 0.
@@ -1039,7 +1039,7 @@ size_t cyxla_executable_input_count(const cyxla_executable *executable);
 
 /// Returns the name of an input in the user's program.
 ///
-/// For a file of jax.export it is a key path, such as args[0]['w1'][3].
+/// For a file of jax.export it is a key path, such as `args[0]['w1'][3]`.
 ///
 /// @param executable an executable, or NULL.
 /// @param index the input's position, from 0.
@@ -1092,7 +1092,7 @@ size_t cyxla_executable_output_count(const cyxla_executable *executable);
 
 /// Returns the name of an output in the user's program.
 ///
-/// For a file of jax.export it is a key path, such as result['loss'].
+/// For a file of jax.export it is a key path, such as `result['loss']`.
 ///
 /// @param executable an executable, or NULL.
 /// @param index the output's position, from 0.

@@ -46,7 +46,7 @@ pub unsafe extern "C" fn cyxla_executable_input_count(executable: *const cyxla_e
 
 /// Returns the name of an input in the user's program.
 ///
-/// For a file of jax.export it is a key path, such as args[0]['w1'][3].
+/// For a file of jax.export it is a key path, such as `args[0]['w1'][3]`.
 ///
 /// @param executable an executable, or NULL.
 /// @param index the input's position, from 0.
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn cyxla_executable_output_count(executable: *const cyxla_
 
 /// Returns the name of an output in the user's program.
 ///
-/// For a file of jax.export it is a key path, such as result['loss'].
+/// For a file of jax.export it is a key path, such as `result['loss']`.
 ///
 /// @param executable an executable, or NULL.
 /// @param index the output's position, from 0.

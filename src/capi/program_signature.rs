@@ -60,7 +60,7 @@ pub unsafe extern "C" fn cyxla_program_input_count(program: *const cyxla_program
 
 /// Returns the name of an input in the user's program.
 ///
-/// For a file of jax.export it is a key path, such as args[0]['w1'][3].
+/// For a file of jax.export it is a key path, such as `args[0]['w1'][3]`.
 ///
 /// @param program a program, or NULL.
 /// @param index the input's position, from 0.
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn cyxla_program_output_count(program: *const cyxla_progra
 
 /// Returns the name of an output in the user's program.
 ///
-/// For a file of jax.export it is a key path, such as result['loss'].
+/// For a file of jax.export it is a key path, such as `result['loss']`.
 ///
 /// @param program a program, or NULL.
 /// @param index the output's position, from 0.
