@@ -24,6 +24,7 @@ pub mod env;
 pub mod error;
 pub mod memory;
 pub mod options;
+pub mod order;
 pub mod pjrt;
 pub mod platform;
 pub mod plugin;

@@ -17,7 +17,9 @@ use crate::runtime::Executable;
 /// Saves an executable.
 ///
 /// The bytes hold its code, what it takes and gives, and what it was compiled with and
-/// for.
+/// for. Save it before it runs for the first time: plugins cannot save some programs (those
+/// that sort) afterwards. The plugin is asked to load what it saved, so that what is
+/// returned is known to load.
 ///
 /// @param executable an executable.
 /// @param out        receives bytes to free with cyxla_bytes_free.

@@ -7,6 +7,8 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use crate::order;
+
 /// Why a file or folder gave nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unreadable {
@@ -81,7 +83,7 @@ pub fn names(folder: &Path) -> Result<Vec<OsString>, Unreadable> {
         _ => Unreadable::from(error),
     })?;
     let mut names: Vec<OsString> = entries.filter_map(Result::ok).map(|entry| entry.file_name()).collect();
-    names.sort();
+    order::sort(&mut names);
     Ok(names)
 }
 

@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::files::{self, Unreadable};
 use super::{Found, Search, Surroundings, manifest};
+use crate::order;
 use crate::platform::check_name;
 
 /// The file that describes an installed plugin.
@@ -52,9 +53,9 @@ pub(super) fn find(search: &mut Search) {
             Err(problem) => search.fail_at(&path.join(MANIFEST), problem),
         }
     }
-    plugins.sort_by(|a, b| {
+    order::sort_stably(&mut plugins, |a, b| {
         let newest_first = || version_key(b).cmp(&version_key(a));
-        a.platform.cmp(&b.platform).then_with(newest_first).then_with(|| a.path.cmp(&b.path))
+        a.platform.cmp(&b.platform).then_with(newest_first).then_with(|| a.path.cmp(&b.path)).is_lt()
     });
     for found in plugins {
         search.add(found);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::{Found, PluginList, Surroundings, devices};
 use crate::env;
+use crate::order;
 use crate::platform::{KNOWN, answers, check_name};
 
 /// Position of a platform in the order of preference. One that nobody declares was
@@ -56,10 +57,11 @@ pub fn finish(mut list: PluginList, surroundings: &Surroundings) -> PluginList {
         let root = surroundings.system("/");
         found.absent_device = absent.or_insert_with(|| devices::absent(&found.platform, &root)).clone();
     }
-    list.plugins.sort_by_key(|found| {
+    let key = |found: &Found| {
         let rank = &found.rank;
         (preference(&found.platform), rank.place, !rank.is_declared, Reverse(rank.generation))
-    });
+    };
+    order::sort_stably(&mut list.plugins, |one, other| key(one) < key(other));
     mark_default(&mut list, surroundings);
     list
 }

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::buffer::{Buffer, alive};
 use super::executable::{Executable, Inner};
 use crate::error::{Error, Result};
+use crate::order;
 use crate::pjrt::{self, BufferRef, HoldReleases, INLINE, presence};
 
 impl Executable {
@@ -78,7 +79,8 @@ fn check_donated_once(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
         return Ok(());
     }
     let mut order: SmallVec<[usize; INLINE]> = (0..inputs.len()).collect();
-    order.sort_by_key(|&index| (std::ptr::from_ref::<Buffer>(inputs[index]), index));
+    let key = |&index: &usize| (std::ptr::from_ref::<Buffer>(inputs[index]), index);
+    order::sort_by(&mut order, |one, other| key(one) < key(other));
     for pair in order.windows(2) {
         let (first, second) = (pair[0], pair[1]);
         if std::ptr::eq(inputs[first], inputs[second])
@@ -107,7 +109,8 @@ fn lock_all<'a>(executable: &Inner, inputs: &[&'a Buffer]) -> Locks<'a> {
     let specs = &executable.signature.inputs;
     let mut wanted: SmallVec<[(&'a Buffer, bool); INLINE]> =
         inputs.iter().zip(specs).map(|(&input, spec)| (input, spec.is_donated)).collect();
-    wanted.sort_by_key(|(input, _)| std::ptr::from_ref::<Buffer>(input));
+    let address = |(input, _): &(&Buffer, bool)| std::ptr::from_ref::<Buffer>(input);
+    order::sort_by(&mut wanted, |one, other| address(one) < address(other));
     wanted.dedup_by_key(|(input, _)| std::ptr::from_ref::<Buffer>(input));
     let lock = |(input, donated): (&'a Buffer, bool)| match donated {
         true => (input, Lock::Exclusive(input.write())),

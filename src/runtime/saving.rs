@@ -52,7 +52,9 @@ impl Executable {
 pub(super) fn serialized(executable: &Inner) -> Result<Vec<u8>> {
     thread::with_stack(|| {
         let serialized = executable.loaded.executable()?.serialize().map_err(|error| {
-            error.hint("the plugin cannot save every program; compile this one at each start")
+            error.hint(
+                "save executables before they run for the first time: plugins cannot save some afterwards",
+            )
         })?;
         match executable.runtime.client.load(&serialized) {
             Ok(_) => Ok(serialized),

@@ -19,6 +19,7 @@ use self::folder::{Content, Folder};
 use super::identity::{FileStat, Hash, PluginFile};
 use super::saved::Saved;
 use crate::error::{Code, Error, Origin, Result};
+use crate::order;
 
 pub use key::{Key, KeyParts};
 
@@ -150,7 +151,10 @@ impl Cache {
         let mut entries: Vec<Entry> = entries
             .map(|(name, size, used)| Entry { path: Folder::path_of(&self.folder, &name), size, used })
             .collect();
-        entries.sort_by(|one, other| other.used.cmp(&one.used).then_with(|| one.path.cmp(&other.path)));
+        let newest_first = |one: &Entry, other: &Entry| {
+            other.used.cmp(&one.used).then_with(|| one.path.cmp(&other.path)).is_lt()
+        };
+        order::sort_by(&mut entries, newest_first);
         Ok(entries)
     }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use super::folder::{Folder, UNFINISHED};
 use super::{ENTRY, PLUGIN, is_entry, is_hash_and};
+use crate::order;
 
 const COUNTER: &str = "written";
 const BLOCK: u64 = 64 << 10;
@@ -55,7 +56,7 @@ fn sweep(folder: &Folder, most: u64) -> io::Result<u64> {
     if total > most {
         // Some more than needed, so as not to look again at once.
         let enough = most - most / 10;
-        entries.sort();
+        order::sort(&mut entries);
         for (_, size, name) in entries {
             if total <= enough {
                 break;

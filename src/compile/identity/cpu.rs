@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::order;
+
 /// The features of a processor that matter to generated code, by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CpuFeatures {
@@ -24,7 +26,7 @@ impl CpuFeatures {
 
     /// Features that somebody recorded, in any order.
     pub fn new(architecture: &str, mut names: Vec<String>) -> CpuFeatures {
-        names.sort();
+        order::sort(&mut names);
         names.dedup();
         CpuFeatures { architecture: architecture.to_owned(), names }
     }

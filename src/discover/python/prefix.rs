@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::discover::{Surroundings, files};
 use crate::env;
+use crate::order;
 
 /// The folders for libraries below a prefix; `lib64` is often a link to `lib`.
 const LIBRARIES: [&str; 2] = ["lib", "lib64"];
@@ -64,7 +65,7 @@ fn versions(libraries: &Path, version: Option<&str>) -> Vec<PathBuf> {
             Some((minor, plain.is_some(), name))
         })
         .collect();
-    found.sort_by(|a, b| b.cmp(a));
+    order::sort_by(&mut found, |one, other| one > other);
     let wanted = version.and_then(|version| version.strip_prefix("3.")?.parse().ok());
     if found.iter().any(|(minor, ..)| Some(*minor) == wanted) {
         found.retain(|(minor, ..)| Some(*minor) == wanted);

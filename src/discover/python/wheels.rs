@@ -8,6 +8,7 @@ use super::distribution::Distribution;
 use super::{described, normalized};
 use crate::discover::names::{self, Named};
 use crate::discover::{Found, Search, files};
+use crate::order;
 
 /// Wheels with a plugin in a fixed place: platform, library, package.
 const FIXED: [(&str, &str, &str); 4] = [
@@ -96,7 +97,7 @@ fn jax_modules(folder: &Path, distributions: &[Distribution]) -> Vec<String> {
     modules.extend(
         declared.filter_map(|entry| entry.module.strip_prefix(JAX)?.strip_prefix('.').map(str::to_owned)),
     );
-    modules.sort();
+    order::sort(&mut modules);
     modules.dedup();
     modules
 }

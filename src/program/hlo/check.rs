@@ -11,6 +11,7 @@ use super::opcodes;
 use super::shape::Shape;
 use super::wire::Malformed;
 use crate::error::Error;
+use crate::order;
 
 /// Calls in calls; plugins follow them one inside the other.
 const DEEPEST_CALL: usize = 128;
@@ -73,7 +74,7 @@ pub fn check<'a>(module: &Module<'a>) -> Result<Checked<'a>, Reason> {
     if !has_entry {
         return Err(format!("its entry computation, number {}, is not there", module.entry_id));
     }
-    checked.custom_calls.sort_unstable();
+    order::sort(&mut checked.custom_calls);
     checked.custom_calls.dedup();
     Ok(checked)
 }
@@ -131,7 +132,7 @@ fn check_computation<'a>(
     if !has_root {
         return Err(format!("its result, instruction {}, is not there", computation.root_id));
     }
-    parts.parameters.sort_by_key(|parameter| parameter.parameter_number);
+    order::sort_by(&mut parts.parameters, |one, other| one.parameter_number < other.parameter_number);
     for (position, parameter) in parts.parameters.iter().enumerate() {
         if parameter.parameter_number != position as i64 {
             let last = parts.parameters.len() - 1;

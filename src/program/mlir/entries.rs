@@ -6,6 +6,7 @@ use super::fields::Fields;
 use super::tables::{Entry, Family, Tables};
 use super::types::{self, Kind};
 use crate::dtype::DType;
+use crate::order;
 
 /// What is known of a type.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +64,7 @@ impl<'a> Entries<'a> {
     pub fn dtypes(&self) -> Vec<DType> {
         let mut numbers: Vec<i32> =
             self.types.iter().filter_map(|found| found.dtype).map(|dtype| dtype.0).collect();
-        numbers.sort_unstable();
+        order::sort(&mut numbers);
         numbers.dedup();
         numbers.into_iter().map(DType).collect()
     }

@@ -12,6 +12,7 @@ use super::values::Reader;
 use super::walk::Op;
 use super::{CustomCall, Function, Value};
 use crate::error::{Error, Result};
+use crate::order;
 
 /// What an operation is to this module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -318,7 +319,7 @@ impl<'a> Facts<'a> {
     /// The targets of custom calls, by name.
     pub fn custom_calls(&mut self) -> Vec<CustomCall> {
         let mut calls: Vec<CustomCall> = std::mem::take(&mut self.custom_calls).into_values().collect();
-        calls.sort_by(|a, b| a.target.cmp(&b.target));
+        order::sort_by(&mut calls, |one, other| one.target < other.target);
         calls
     }
 }

@@ -5,6 +5,7 @@
 
 use super::cursor::Cursor;
 use super::walk::Value;
+use crate::order;
 
 /// An order that was read before all uses of its value were.
 struct UseList<'a> {
@@ -75,7 +76,7 @@ impl UseList<'_> {
         } else {
             return Some(false);
         }
-        places.sort_unstable();
+        order::sort(places);
         Some(places.iter().enumerate().all(|(position, &place)| position == place as usize))
     }
 }

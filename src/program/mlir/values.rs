@@ -5,6 +5,7 @@ use super::encodings::{Code, attribute};
 use super::entries::{DYNAMIC, Entries};
 use super::tables::Tables;
 use super::{Value, ValueType};
+use crate::order;
 
 /// The most entries of a dictionary that a name is looked for in.
 const MOST_NAMES: usize = 64;
@@ -184,7 +185,7 @@ fn is_layout(layout: &str, dims: usize) -> bool {
     let order = inside.split([':', '}']).next().unwrap_or("");
     let mut order: Vec<Option<usize>> =
         order.split(',').filter(|dim| !dim.is_empty()).map(|dim| dim.trim().parse().ok()).collect();
-    order.sort_unstable();
+    order::sort(&mut order);
     order == (0..dims).map(Some).collect::<Vec<_>>()
 }
 
