@@ -83,6 +83,9 @@ typedef struct cyxla_executable cyxla_executable;
 /// Bytes that the library made. Immutable; any thread may use them.
 typedef struct cyxla_bytes cyxla_bytes;
 
+/// A prepared call of an executable. One thread at a time; keeps the executable alive.
+typedef struct cyxla_call cyxla_call;
+
 /// An array in the memory of a device. Any number of threads may use it at once.
 typedef struct cyxla_buffer cyxla_buffer;
 
@@ -1247,6 +1250,145 @@ cyxla_error *cyxla_execute(const cyxla_executable *executable,
                            size_t input_count,
                            cyxla_buffer **outputs,
                            size_t output_count);
+
+/* =============================================================================
+ * Calls: bind a program's arguments once, then run it again and again.
+ *
+ * The fast way. A call owns memory for inputs, which a CPU plugin reads in place; the
+ * host writes it between steps. Each step is one crossing: nothing is allocated, looked
+ * up or locked. Outputs are read in place. On other devices the same functions copy.
+ *
+ * A call is for one thread at a time (FAILED_PRECONDITION otherwise); for several
+ * threads make one call each, of the same executable. While a step is in flight its
+ * memory is the plugin's: the functions that would give it out refuse.
+ * ============================================================================= */
+
+/// Prepares an executable for being run again and again.
+///
+/// @param executable an executable.
+/// @param options    NULL, or options; none are known in this version.
+/// @param out        receives a call to free with cyxla_call_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (an option), UNIMPLEMENTED (an executable for several devices).
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_error *cyxla_call_new(const cyxla_executable *executable,
+                            const cyxla_options *options,
+                            cyxla_call **out);
+
+/// Frees a call, waiting for a step in flight. Buffers that were taken live on.
+///
+/// @param call a call, or NULL.
+/// @threads safe, once nobody uses the call.   @blocks until a step in flight has ended.   @since 0.1
+void cyxla_call_free(cyxla_call *call);
+
+/// Returns the memory of an input, to be written between steps.
+///
+/// The same address each time, aligned to 64 bytes, with zeros in it at first; row-major.
+/// The input is read from there from now on, at each step: rewrite only what changes.
+/// PRED elements are bytes of 0 and 1.
+///
+/// @param call   a call, or NULL.
+/// @param device position in the executable's list of devices; 0 if it has one.
+/// @param index  the input's position, from 0.
+/// @param size   receives bytes; may be NULL.
+/// @return memory of the call; NULL if there is no such input, no memory, or a step is in flight.
+/// @threads one at a time.   @blocks no.   @since 0.1
+void *cyxla_call_input(cyxla_call *call, size_t device, size_t index, size_t *size);
+
+/// Uses a buffer for an input, from now on.
+///
+/// The buffer is kept alive. One that the program may take (see
+/// cyxla_executable_input_is_donated) is gone after a step: bind another, or feed.
+///
+/// @param call   a call.
+/// @param device position in the executable's list of devices; 0 if it has one.
+/// @param index  the input's position, from 0.
+/// @param buffer a buffer of the input's type, on the same device.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (no such input, type, device), FAILED_PRECONDITION (donated, or a step is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+cyxla_error *cyxla_call_bind(cyxla_call *call,
+                             size_t device,
+                             size_t index,
+                             const cyxla_buffer *buffer);
+
+/// Makes an output of each step an input of the next, which stays on the device.
+///
+/// The first step takes what the input has: its memory, or the buffer that was bound.
+/// Calling this again starts over from there, as is needed after a step that failed.
+/// cyxla_call_input and cyxla_call_bind end it.
+///
+/// @param call   a call.
+/// @param device position in the executable's list of devices; 0 if it has one.
+/// @param output the output's position, from 0.
+/// @param input  the input's position, from 0; of the same type.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (no such input or output, types, or one of them is fed already), FAILED_PRECONDITION (a step is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+cyxla_error *cyxla_call_feed(cyxla_call *call,
+                             size_t device,
+                             size_t output,
+                             size_t input);
+
+/// Runs a step: cyxla_call_start and cyxla_call_wait in one.
+///
+/// @param call a call.
+/// @return NULL, or an owned error: FAILED_PRECONDITION (an input was not set or was donated, a step is in flight, a forked child), INVALID_ARGUMENT (a PRED byte other than 0 and 1), or the plugin's own. Results of the step before are gone, also after an error.
+/// @threads one at a time.   @blocks until the program has ended.   @since 0.1
+cyxla_error *cyxla_call_run(cyxla_call *call);
+
+/// Starts a step.
+///
+/// On a synchronous runtime (cyxla_runtime_info_is_synchronous) the program has ended
+/// on return; cyxla_call_wait has to be called all the same.
+///
+/// @param call a call.
+/// @return NULL, or an owned error, as cyxla_call_run.
+/// @threads one at a time.   @blocks on a synchronous runtime, until the program has ended.   @since 0.1
+cyxla_error *cyxla_call_start(cyxla_call *call);
+
+/// Waits for the step that was started. Without one it returns at once.
+///
+/// @param call       a call.
+/// @param timeout_ms how long to wait at most, in milliseconds; negative for ever.
+/// @return NULL, or an owned error: DEADLINE_EXCEEDED (it is still running; wait again), or the plugin's own.
+/// @threads one at a time.   @blocks until the program has ended or the time is over.   @since 0.1
+cyxla_error *cyxla_call_wait(cyxla_call *call,
+                             int64_t timeout_ms);
+
+/// Tells whether the step that was started has ended. Its error comes from
+/// cyxla_call_wait, which does not block then.
+///
+/// @param call a call, or NULL.
+/// @return true if no step is running; false while the call is in use by another thread.
+/// @threads one at a time.   @blocks no.   @since 0.1
+bool cyxla_call_is_done(cyxla_call *call);
+
+/// Returns an output of the last step.
+///
+/// In place where the device's memory is the host's, else a copy of the call's. Row-major;
+/// elements narrower than a byte take one byte each.
+///
+/// @param call   a call, or NULL.
+/// @param device position in the executable's list of devices; 0 if it has one.
+/// @param index  the output's position, from 0.
+/// @param size   receives bytes; may be NULL.
+/// @return memory that is good until the next step, cyxla_call_take or cyxla_call_free; NULL if there is no such output, it has no elements, the last step failed or is in flight.
+/// @threads one at a time.   @blocks while it is copied, if it is.   @since 0.1
+const void *cyxla_call_output(cyxla_call *call,
+                              size_t device,
+                              size_t index,
+                              size_t *size);
+
+/// Takes an output of the last step, as a buffer.
+///
+/// @param call   a call.
+/// @param device position in the executable's list of devices; 0 if it has one.
+/// @param index  the output's position, from 0.
+/// @param out    receives a buffer to free with cyxla_buffer_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (no such output), FAILED_PRECONDITION (it was taken, it is fed to the next step, the last step failed or is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+cyxla_error *cyxla_call_take(cyxla_call *call,
+                             size_t device,
+                             size_t index,
+                             cyxla_buffer **out);
 
 /* =============================================================================
  * Buffers: arrays in the memory of a device.

@@ -5,6 +5,7 @@
 //! position among the runtime's devices, from 0.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use super::dtype::{CYXLA_DTYPE_INVALID, cyxla_dtype};
 use super::error::cyxla_error;
@@ -17,7 +18,7 @@ use crate::runtime::Buffer;
 
 /// An array in the memory of a device. Any number of threads may use it at once.
 pub struct cyxla_buffer {
-    pub(super) buffer: Buffer,
+    pub(super) buffer: Arc<Buffer>,
 }
 
 /// The dims of an array, and its size in host memory.
@@ -77,7 +78,7 @@ pub unsafe extern "C" fn cyxla_buffer_from_host(
                     &HostStrided::from_raw(data, dims, strides, dtype.host_size()),
                 )?
             };
-            out.set_handle(cyxla_buffer { buffer });
+            out.set_handle(cyxla_buffer { buffer: Arc::new(buffer) });
         }
         Ok(())
     })
@@ -123,7 +124,8 @@ pub unsafe extern "C" fn cyxla_buffer_view_host(
             let (dtype, dims, size) = array_type(dtype, dims, rank)?;
             pointer::host_input(data, size, || "data".into())?;
             let view = HostView::from_raw(data, size, writable, release, user_data);
-            out.set_handle(cyxla_buffer { buffer: Buffer::view_host(device, dtype, dims, view)? });
+            let buffer = Arc::new(Buffer::view_host(device, dtype, dims, view)?);
+            out.set_handle(cyxla_buffer { buffer });
         }
         Ok(())
     })

@@ -10,6 +10,7 @@
 
 pub mod buffer;
 pub mod bytes;
+pub mod call;
 pub mod dtype;
 pub mod error;
 pub mod executable;

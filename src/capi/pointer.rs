@@ -148,6 +148,17 @@ impl<T> Out<*mut T> {
     }
 }
 
+/// Gives a number to C, unless it wants none.
+///
+/// # Safety
+/// NULL or writable.
+pub(super) unsafe fn set(pointer: *mut usize, number: usize) {
+    if !pointer.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { pointer.write(number) };
+    }
+}
+
 /// Gives a list to C: its first item, NULL when it has none, and its length.
 ///
 /// # Safety

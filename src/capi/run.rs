@@ -4,6 +4,7 @@
 //! from buffers to buffers and leaves the data on the device.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -122,14 +123,14 @@ pub unsafe extern "C" fn cyxla_execute(
             let handles = pointer::slice(inputs, input_count, "inputs")?;
             let buffers: SmallVec<[&Buffer; INLINE]> = (handles.iter().enumerate())
                 .map(|(index, &handle)| {
-                    pointer::reference(handle, &format!("inputs[{index}]")).map(|handle| &handle.buffer)
+                    pointer::reference(handle, &format!("inputs[{index}]")).map(|handle| &*handle.buffer)
                 })
                 .collect::<Result<_>>()?;
             // Checks that there is somewhere to write before anything runs.
             pointer::check_array(outputs, output_count, "outputs")?;
             let results = executable.execute(&buffers)?;
             for (index, buffer) in results.into_iter().enumerate() {
-                outputs.add(index).write(Box::into_raw(Box::new(cyxla_buffer { buffer })));
+                outputs.add(index).write(Box::into_raw(Box::new(cyxla_buffer { buffer: Arc::new(buffer) })));
             }
             Ok(())
         }

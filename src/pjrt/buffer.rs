@@ -26,6 +26,12 @@ pub struct BufferRef<'a> {
     lifetime: PhantomData<&'a Buffer>,
 }
 
+impl BufferRef<'_> {
+    pub(super) fn raw(self) -> *mut sys::PJRT_Buffer {
+        self.raw
+    }
+}
+
 /// The order in which a device array stores its elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {

@@ -207,6 +207,11 @@ impl Client {
         }
     }
 
+    /// Whether plugins use this memory in place, as an array of such elements.
+    pub(super) fn uses_in_place(&self, data: &HostInput<'_>, dtype: DType) -> bool {
+        self.can_alias(data.address(), dtype)
+    }
+
     /// Whether plugins use memory at this address in place.
     fn can_alias(&self, address: *const u8, dtype: DType) -> bool {
         const ALIGNMENT: usize = 64;

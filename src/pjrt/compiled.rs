@@ -47,7 +47,7 @@ impl Executable<'_> {
         args.executable = self.raw;
         // SAFETY: the executable is alive; the text is copied at once.
         unsafe {
-            call!(self.loaded.api, PJRT_Executable_Name, &mut args)?;
+            call!(self.loaded.api(), PJRT_Executable_Name, &mut args)?;
             Ok(owned_text(args.executable_name, args.executable_name_size))
         }
     }
@@ -56,13 +56,13 @@ impl Executable<'_> {
         let mut args = sys::PJRT_Executable_NumOutputs_Args::new();
         args.executable = self.raw;
         // SAFETY: the executable is alive.
-        unsafe { call!(self.loaded.api, PJRT_Executable_NumOutputs, &mut args) }?;
+        unsafe { call!(self.loaded.api(), PJRT_Executable_NumOutputs, &mut args) }?;
         Ok(args.num_outputs)
     }
 
     /// Types and shapes of the results.
     pub fn output_shapes(&self) -> Result<Vec<Shape>> {
-        let api = self.loaded.api;
+        let api = self.loaded.api();
         let mut types = sys::PJRT_Executable_OutputElementTypes_Args::new();
         types.executable = self.raw;
         let mut dims = sys::PJRT_Executable_OutputDimensions_Args::new();
@@ -99,11 +99,11 @@ impl Executable<'_> {
         // SAFETY: the executable is alive. The first call tells the size, the
         // second fills memory of that size; the format's text is copied at once.
         unsafe {
-            call!(self.loaded.api, PJRT_Executable_OptimizedProgram, &mut args)?;
+            call!(self.loaded.api(), PJRT_Executable_OptimizedProgram, &mut args)?;
             code = memory::zeroed(program.code_size)?;
             program.code = code.as_mut_ptr().cast::<c_char>();
             if !code.is_empty() {
-                call!(self.loaded.api, PJRT_Executable_OptimizedProgram, &mut args)?;
+                call!(self.loaded.api(), PJRT_Executable_OptimizedProgram, &mut args)?;
             }
             Ok((owned_text(program.format, program.format_size), code))
         }
@@ -119,8 +119,8 @@ impl Executable<'_> {
         partitions.executable = self.raw;
         // SAFETY: the executable is alive.
         unsafe {
-            call!(self.loaded.api, PJRT_Executable_NumReplicas, &mut replicas)?;
-            call!(self.loaded.api, PJRT_Executable_NumPartitions, &mut partitions)?;
+            call!(self.loaded.api(), PJRT_Executable_NumReplicas, &mut replicas)?;
+            call!(self.loaded.api(), PJRT_Executable_NumPartitions, &mut partitions)?;
         }
         Ok((replicas.num_replicas, partitions.num_partitions))
     }
@@ -132,7 +132,7 @@ impl Executable<'_> {
         args.executable = self.raw;
         // SAFETY: the executable is alive; the text is copied at once.
         unsafe {
-            call!(self.loaded.api, PJRT_Executable_Fingerprint, &mut args)?;
+            call!(self.loaded.api(), PJRT_Executable_Fingerprint, &mut args)?;
             Ok(owned_text(args.executable_fingerprint, args.executable_fingerprint_size))
         }
     }
@@ -142,7 +142,7 @@ impl Executable<'_> {
         let mut args = sys::PJRT_Executable_SizeOfGeneratedCodeInBytes_Args::new();
         args.executable = self.raw;
         // SAFETY: the executable is alive.
-        unsafe { call!(self.loaded.api, PJRT_Executable_SizeOfGeneratedCodeInBytes, &mut args) }?;
+        unsafe { call!(self.loaded.api(), PJRT_Executable_SizeOfGeneratedCodeInBytes, &mut args) }?;
         Ok(args.size_in_bytes)
     }
 
@@ -151,7 +151,7 @@ impl Executable<'_> {
         let mut args = sys::PJRT_Executable_GetCompiledMemoryStats_Args::new();
         args.executable = self.raw;
         // SAFETY: the executable is alive.
-        unsafe { call!(self.loaded.api, PJRT_Executable_GetCompiledMemoryStats, &mut args) }?;
+        unsafe { call!(self.loaded.api(), PJRT_Executable_GetCompiledMemoryStats, &mut args) }?;
         Ok(MemoryUse {
             generated_code: args.generated_code_size_in_bytes,
             arguments: args.argument_size_in_bytes,
@@ -170,7 +170,7 @@ impl Executable<'_> {
         // SAFETY: the executable is alive. The bytes live until the deleter is called,
         // which happens once, after they were copied.
         unsafe {
-            call!(self.loaded.api, PJRT_Executable_Serialize, &mut args)?;
+            call!(self.loaded.api(), PJRT_Executable_Serialize, &mut args)?;
             let bytes = list(args.serialized_bytes.cast::<u8>(), args.serialized_bytes_size);
             let copied = memory::room(bytes.len()).map(|mut copy| {
                 copy.extend_from_slice(bytes);
@@ -193,6 +193,6 @@ impl Drop for Executable<'_> {
         args.executable = self.raw;
         // SAFETY: the executable is alive and ours, and goes before the loaded
         // one. An error changes nothing.
-        let _ = unsafe { call!(self.loaded.api, PJRT_Executable_Destroy, &mut args) };
+        let _ = unsafe { call!(self.loaded.api(), PJRT_Executable_Destroy, &mut args) };
     }
 }

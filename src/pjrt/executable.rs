@@ -7,7 +7,7 @@ use crate::error::{Code, Error, Origin, Result};
 
 /// A compiled program that is ready to run.
 pub struct LoadedExecutable {
-    pub(super) api: &'static Api,
+    api: &'static Api,
     raw: *mut sys::PJRT_LoadedExecutable,
     /// Its results are in host memory.
     in_place: bool,
@@ -48,6 +48,26 @@ impl LoadedExecutable {
         let output_count = loaded.executable()?.output_count()?;
         loaded.output_count = output_count;
         Ok(loaded)
+    }
+
+    pub(super) fn api(&self) -> &'static Api {
+        self.api
+    }
+
+    pub(super) fn raw(&self) -> *mut sys::PJRT_LoadedExecutable {
+        self.raw
+    }
+
+    pub(super) fn execute_device(&self) -> *mut sys::PJRT_Device {
+        self.execute_device
+    }
+
+    pub(super) fn is_in_place(&self) -> bool {
+        self.in_place
+    }
+
+    pub(super) fn output_count(&self) -> usize {
+        self.output_count
     }
 
     /// The part that tells what was compiled.

@@ -9,22 +9,26 @@ pub mod sys;
 
 mod api;
 mod attribute;
+mod bound;
 mod buffer;
 mod client;
 mod compiled;
 mod event;
 mod executable;
 mod host;
+mod own_memory;
 pub mod presence;
 
 pub use api::Api;
 pub use attribute::Attribute;
+pub use bound::Bound;
 pub use buffer::{BorrowedBuffer, Buffer, BufferRef, Layout};
 pub use client::{ArraySpec, Client, Device};
 pub use compiled::{Executable, MemoryUse, Shape};
 pub use event::{Event, HoldReleases};
 pub use executable::{INLINE, LoadedExecutable, Results};
 pub use host::{HostInput, HostOutput, HostStrided, HostView};
+pub use own_memory::OwnMemory;
 
 /// Calls a function of the plugin's table: its error, or an error that names the
 /// function when the plugin has none.

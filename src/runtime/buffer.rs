@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::run::{check_bools, copy_row_major};
 use super::{Runtime, runtime};
@@ -17,7 +17,7 @@ pub struct Buffer {
     runtime: &'static Runtime,
     /// `None` once it was donated. Locked for writing only by a program that it may
     /// be donated to, so that nobody reads what that program overwrites.
-    contents: RwLock<Option<pjrt::Buffer>>,
+    contents: RwLock<Option<Arc<pjrt::Buffer>>>,
     /// The same as whether `contents` is `None`, for those who must not wait.
     is_donated: AtomicBool,
     dtype: DType,
@@ -132,7 +132,7 @@ impl Buffer {
         let ArrayType(dtype, dims) = array;
         Buffer {
             runtime,
-            contents: RwLock::new(Some(made)),
+            contents: RwLock::new(Some(Arc::new(made))),
             is_donated: AtomicBool::new(false),
             dtype,
             dims: dims.to_vec(),
@@ -213,20 +213,41 @@ impl Buffer {
     }
 
     /// Locks the contents for use. A panic under the lock leaves them as they are.
-    pub(super) fn read(&self) -> RwLockReadGuard<'_, Option<pjrt::Buffer>> {
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, Option<Arc<pjrt::Buffer>>> {
         self.contents.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Locks the contents for a program that may take them.
-    pub(super) fn write(&self) -> RwLockWriteGuard<'_, Option<pjrt::Buffer>> {
+    pub(super) fn write(&self) -> RwLockWriteGuard<'_, Option<Arc<pjrt::Buffer>>> {
         self.contents.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the contents, since a program has; they are to be destroyed once no lock
     /// is held, for the host's `release` may run then.
-    pub(super) fn take(&self, contents: &mut Option<pjrt::Buffer>) -> Option<pjrt::Buffer> {
+    pub(super) fn take(&self, contents: &mut Option<Arc<pjrt::Buffer>>) -> Option<Arc<pjrt::Buffer>> {
         self.is_donated.store(true, Ordering::Release);
         contents.take()
+    }
+
+    /// The contents in row-major order, to keep: they live as long as somebody keeps
+    /// them, though a program that they are donated to takes what is in them.
+    pub(super) fn share_row_major(&self) -> Result<Arc<pjrt::Buffer>> {
+        presence::check()?;
+        let contents = self.read();
+        let contents = alive(&contents)?;
+        match self.in_row_major(contents)? {
+            Some(copy) => Ok(Arc::new(copy)),
+            None => Ok(Arc::clone(contents)),
+        }
+    }
+
+    /// Notes that a program has taken the contents.
+    pub(super) fn mark_donated(&self) {
+        let taken = {
+            let mut contents = self.write();
+            self.take(&mut contents)
+        };
+        drop(taken); // not under the lock: the host's `release` may run now
     }
 
     /// A copy in row-major order, where the buffer has another. Programs take any, and
@@ -244,7 +265,7 @@ impl Buffer {
 }
 
 /// The contents, unless they were donated.
-pub(super) fn alive(contents: &Option<pjrt::Buffer>) -> Result<&pjrt::Buffer> {
+pub(super) fn alive(contents: &Option<Arc<pjrt::Buffer>>) -> Result<&Arc<pjrt::Buffer>> {
     contents.as_ref().ok_or_else(|| {
         let message = "the buffer was donated to a program, which has taken its contents";
         Error::new(Code::FailedPrecondition, Origin::Caller, message)

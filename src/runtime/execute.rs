@@ -1,6 +1,6 @@
 //! Runs a program on device arrays.
 
-use std::sync::{RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 
 use smallvec::SmallVec;
 
@@ -96,8 +96,8 @@ fn check_donated_once(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
 
 /// A lock on an argument: for writing where the program may take its contents.
 enum Lock<'a> {
-    Shared(RwLockReadGuard<'a, Option<pjrt::Buffer>>),
-    Exclusive(RwLockWriteGuard<'a, Option<pjrt::Buffer>>),
+    Shared(RwLockReadGuard<'a, Option<Arc<pjrt::Buffer>>>),
+    Exclusive(RwLockWriteGuard<'a, Option<Arc<pjrt::Buffer>>>),
 }
 
 /// Each buffer once, in the order of their addresses, with the lock on it.
@@ -124,8 +124,8 @@ fn contents_of<'a>(input: &Buffer, locks: &'a Locks<'_>) -> Result<&'a pjrt::Buf
     let found = locks.binary_search_by_key(&address, |(buffer, _)| std::ptr::from_ref::<Buffer>(buffer));
     let position = found.map_err(|_| Error::internal("an argument was not locked"))?;
     match &locks[position].1 {
-        Lock::Shared(contents) => alive(contents),
-        Lock::Exclusive(contents) => alive(contents),
+        Lock::Shared(contents) => alive(contents).map(Arc::as_ref),
+        Lock::Exclusive(contents) => alive(contents).map(Arc::as_ref),
     }
 }
 
@@ -144,13 +144,13 @@ fn take_donated(
     locks: &mut Locks<'_>,
     converted: &[Option<pjrt::Buffer>],
     inputs: &[&Buffer],
-) -> Result<SmallVec<[pjrt::Buffer; INLINE]>> {
+) -> Result<SmallVec<[Arc<pjrt::Buffer>; INLINE]>> {
     let mut taken = SmallVec::new();
     for (buffer, lock) in locks.iter_mut() {
         let Lock::Exclusive(contents) = lock else { continue };
         let index = inputs.iter().position(|input| std::ptr::eq(*input, *buffer));
         let copy = index.and_then(|index| converted[index].as_ref());
-        if let Some(argument) = copy.or(contents.as_ref())
+        if let Some(argument) = copy.or(contents.as_deref())
             && argument.is_deleted()?
         {
             taken.extend(buffer.take(contents));

@@ -3,6 +3,7 @@
 mod arguments;
 mod buffer;
 mod cached;
+mod call;
 mod compile;
 mod compile_error;
 mod create;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 use once_cell::sync::OnceCell;
 
 pub use buffer::Buffer;
+pub use call::Call;
 pub use executable::Executable;
 pub use info::{DeviceInfo, RuntimeInfo};
 

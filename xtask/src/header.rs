@@ -12,7 +12,7 @@ use crate::Result;
 use crate::project::{self, Project};
 
 /// The sections, in the order in which they stand in the header.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 15] = [
     "version",
     "error",
     "dtype",
@@ -26,6 +26,7 @@ const SECTIONS: [&str; 14] = [
     "saved",
     "bytes",
     "run",
+    "call",
     "buffer",
 ];
 

@@ -1,0 +1,148 @@
+//! A program with its arguments in place, to be run again and again: a step is one
+//! call of the plugin for the program and one for each result of the step before.
+
+use super::executable::LoadedExecutable;
+use super::{Api, Buffer, BufferRef, Event, call, presence, sys};
+use crate::error::{Code, Error, Origin, Result};
+
+/// The lists that a plugin reads and writes at each step, for one device or several.
+///
+/// It holds no buffer: whoever sets an argument keeps it alive until another one is in
+/// its place.
+pub struct Bound {
+    /// The arguments of the first device, then those of the next.
+    arguments: Vec<*mut sys::PJRT_Buffer>,
+    /// The results of the last step, in the same order; NULL for none.
+    results: Vec<*mut sys::PJRT_Buffer>,
+    argument_lists: Vec<*const *mut sys::PJRT_Buffer>,
+    result_lists: Vec<*mut *mut sys::PJRT_Buffer>,
+    /// When each device ends, where somebody waits for that.
+    events: Vec<*mut sys::PJRT_Event>,
+    /// Parameters whose memory the program must leave alone.
+    kept: Vec<i64>,
+    argument_count: usize,
+    result_count: usize,
+    api: &'static Api,
+    in_place: bool,
+}
+
+// SAFETY: PJRT buffers may be used from any thread, and the lists are the struct's own.
+unsafe impl Send for Bound {}
+
+impl Bound {
+    /// Lists for so many devices and arguments.
+    pub fn new(loaded: &LoadedExecutable, device_count: usize, argument_count: usize) -> Bound {
+        let result_count = loaded.output_count();
+        let arguments: Vec<*mut sys::PJRT_Buffer> = vec![std::ptr::null_mut(); device_count * argument_count];
+        let mut results: Vec<*mut sys::PJRT_Buffer> = vec![std::ptr::null_mut(); device_count * result_count];
+        // The lists stay where they are: nothing is ever added to them.
+        let (first_argument, first_result) = (arguments.as_ptr(), results.as_mut_ptr());
+        let devices = 0..device_count;
+        let argument_list = |device| first_argument.wrapping_add(device * argument_count);
+        let result_list = |device| first_result.wrapping_add(device * result_count);
+        Bound {
+            argument_lists: devices.clone().map(argument_list).collect(),
+            result_lists: devices.map(result_list).collect(),
+            events: vec![std::ptr::null_mut(); device_count],
+            arguments,
+            results,
+            kept: Vec::with_capacity(argument_count),
+            argument_count,
+            result_count,
+            api: loaded.api(),
+            in_place: loaded.is_in_place(),
+        }
+    }
+
+    /// Puts an argument in its place. It has to live until another takes that place.
+    pub fn set_argument(&mut self, device: usize, index: usize, argument: BufferRef<'_>) {
+        self.arguments[device * self.argument_count + index] = argument.raw();
+    }
+
+    /// Says whether the memory of a parameter is to be left alone, where the program
+    /// could take it.
+    pub fn set_kept(&mut self, parameter: usize, keep: bool) {
+        let number = parameter as i64;
+        match self.kept.iter().position(|&kept| kept == number) {
+            None if keep => self.kept.push(number),
+            Some(place) if !keep => {
+                self.kept.swap_remove(place);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether every argument is in its place.
+    pub fn is_complete(&self) -> bool {
+        self.arguments.iter().all(|argument| !argument.is_null())
+    }
+
+    /// Starts a step; the results of the one before are gone. With `notify`,
+    /// [`Bound::take_event`] gives what to wait for.
+    pub fn start(&mut self, loaded: &LoadedExecutable, notify: bool) -> Result<()> {
+        self.destroy_results();
+        let mut options = sys::PJRT_ExecuteOptions::new();
+        options.non_donatable_input_indices = self.kept.as_ptr();
+        options.num_non_donatable_input_indices = self.kept.len();
+        let mut args = sys::PJRT_LoadedExecutable_Execute_Args::new();
+        args.executable = loaded.raw();
+        args.options = &mut options;
+        args.argument_lists = self.argument_lists.as_ptr();
+        args.num_devices = self.argument_lists.len();
+        args.num_args = self.argument_count;
+        args.output_lists = self.result_lists.as_ptr();
+        args.execute_device = loaded.execute_device();
+        if notify {
+            args.device_complete_events = self.events.as_mut_ptr();
+        }
+        // SAFETY: every argument is a living buffer, as `set_argument` demands; all
+        // lists have the lengths said and outlive the call.
+        unsafe { call!(self.api, PJRT_LoadedExecutable_Execute, &mut args) }?;
+        if self.results.iter().any(|result| result.is_null()) {
+            let message = "the plugin did not give every result, and no error";
+            return Err(Error::new(Code::Internal, Origin::Plugin, message));
+        }
+        Ok(())
+    }
+
+    /// What says that a device has ended, if there is anything to wait for.
+    pub fn take_event(&mut self, device: usize) -> Option<Event> {
+        let raw = std::mem::replace(&mut self.events[device], std::ptr::null_mut());
+        // SAFETY: the plugin wrote it for this step, and it is taken once.
+        unsafe { Event::from_raw(self.api, raw) }
+    }
+
+    /// A result of the last step, to keep; there is none in its place then.
+    pub fn take_result(&mut self, device: usize, index: usize) -> Option<Buffer> {
+        let place = device * self.result_count + index;
+        let raw = std::mem::replace(&mut self.results[place], std::ptr::null_mut());
+        // SAFETY: the plugin wrote it, and it is taken once.
+        unsafe { Buffer::from_raw(self.api, raw, self.in_place) }
+    }
+
+    /// Looks at a result of the last step.
+    pub fn with_result<T>(&self, device: usize, index: usize, look: impl FnOnce(&Buffer) -> T) -> Option<T> {
+        let raw = self.results[device * self.result_count + index];
+        // SAFETY: the plugin wrote it; the wrapper does not destroy it.
+        let buffer = unsafe { Buffer::from_raw(self.api, raw, self.in_place) }?;
+        let buffer = std::mem::ManuallyDrop::new(buffer);
+        Some(look(&buffer))
+    }
+
+    fn destroy_results(&mut self) {
+        for device in 0..self.events.len() {
+            drop(self.take_event(device));
+            for index in 0..self.result_count {
+                drop(self.take_result(device, index));
+            }
+        }
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if !presence::is_gone() {
+            self.destroy_results();
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Where an input of a call comes from.
+
+use std::sync::Arc;
+
+use crate::dtype::DType;
+use crate::error::{Code, Error, Origin, Result};
+use crate::pjrt::{self, ArraySpec, BufferRef, OwnMemory};
+use crate::program::TensorSpec;
+use crate::runtime::buffer::Buffer;
+use crate::runtime::executable::Inner;
+use crate::runtime::run::check_bools;
+
+/// An input of a call.
+pub enum Input {
+    /// It was not set.
+    Nothing,
+    /// Memory of the call, which the host writes between steps.
+    Memory {
+        memory: OwnMemory,
+        /// The plugin reads the memory itself, so that nothing needs to be copied.
+        in_place: bool,
+        dtype: DType,
+        /// The output of the last step that is fed here instead.
+        fed: Option<pjrt::Buffer>,
+    },
+    /// A buffer of the host.
+    Bound {
+        buffer: Arc<Buffer>,
+        /// The buffer's contents, kept alive also when they are donated elsewhere.
+        contents: Arc<pjrt::Buffer>,
+        /// The output of the last step that is fed here instead.
+        fed: Option<pjrt::Buffer>,
+    },
+}
+
+impl Input {
+    /// Memory for an input, with zeros in it.
+    pub fn memory(executable: &Inner, spec: &TensorSpec) -> Result<Input> {
+        let mut memory = OwnMemory::new(spec.host_size())?;
+        let array = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
+        let in_place = memory.make_argument(&executable.runtime.client, array, executable.target())?;
+        Ok(Input::Memory { memory, in_place, dtype: spec.dtype, fed: None })
+    }
+
+    /// A buffer for an input, checked against what the program takes.
+    pub fn bound(executable: &Inner, spec: &TensorSpec, index: usize, buffer: &Arc<Buffer>) -> Result<Input> {
+        let refuse = |message: String| Err(Error::invalid_argument(message).parameter("buffer"));
+        if buffer.dtype() != spec.dtype || buffer.dims() != spec.dims {
+            let (expected, got) = (spec.array_type(), buffer.array_type());
+            return refuse(format!("input {index}: the program expects {expected}, got {got}"));
+        }
+        if buffer.device() != executable.device() {
+            let (is, runs) = (buffer.device(), executable.device());
+            return refuse(format!(
+                "input {index}: the buffer is on device {is}, but the program runs on device {runs}"
+            ));
+        }
+        let contents = buffer.share_row_major()?;
+        Ok(Input::Bound { buffer: Arc::clone(buffer), contents, fed: None })
+    }
+
+    /// What the plugin is given.
+    pub fn argument(&self) -> Option<BufferRef<'_>> {
+        match self {
+            Input::Nothing => None,
+            Input::Memory { fed: Some(fed), .. } | Input::Bound { fed: Some(fed), .. } => {
+                Some(fed.as_argument())
+            }
+            Input::Memory { memory, .. } => memory.argument(),
+            Input::Bound { contents, .. } => Some(contents.as_argument()),
+        }
+    }
+
+    /// Whether the program must leave the argument's memory alone, though it could take it.
+    pub fn keeps_its_memory(&self) -> bool {
+        matches!(self, Input::Memory { fed: None, .. })
+    }
+
+    /// Whether something is to be done before or after each step, where the program may
+    /// take the input or not.
+    pub fn needs_a_look(&self, is_donated: bool) -> bool {
+        match self {
+            Input::Nothing => false,
+            Input::Bound { .. } => is_donated,
+            Input::Memory { in_place, dtype, .. } => !in_place || *dtype == DType::PRED,
+        }
+    }
+
+    /// Makes ready for a step what the host wrote into the memory.
+    pub fn refresh(&mut self, executable: &Inner, spec: &TensorSpec, index: usize) -> Result<()> {
+        let (memory, in_place, dtype) = match self {
+            Input::Memory { memory, in_place, dtype, fed: None } => (memory, in_place, dtype),
+            Input::Bound { buffer, fed: None, .. } if buffer.is_donated() => {
+                let message =
+                    format!("input {index}: the buffer was donated to a program, which has taken it");
+                return Err(Error::new(Code::FailedPrecondition, Origin::Caller, message)
+                    .hint("bind another buffer, or feed an output of each step to the next"));
+            }
+            _ => return Ok(()),
+        };
+        if *dtype == DType::PRED {
+            check_bools(&memory.as_input())
+                .map_err(|error| error.map_message(|message| format!("input {index}: {message}")))?;
+        }
+        if !*in_place {
+            let array = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
+            *in_place = memory.make_argument(&executable.runtime.client, array, executable.target())?;
+        }
+        Ok(())
+    }
+
+    /// Feeds an output here; gives what was fed before.
+    pub fn feed(&mut self, output: pjrt::Buffer) -> Option<pjrt::Buffer> {
+        match self {
+            Input::Nothing => None,
+            Input::Memory { fed, .. } | Input::Bound { fed, .. } => fed.replace(output),
+        }
+    }
+
+    /// The next step takes the memory or the buffer again.
+    pub fn start_over(&mut self) {
+        if let Input::Memory { fed, .. } | Input::Bound { fed, .. } = self {
+            *fed = None;
+        }
+    }
+
+    /// Tells a buffer whose contents the program took that they are gone.
+    pub fn settle_donation(&self) -> Result<()> {
+        match self {
+            Input::Bound { buffer, contents, fed: None } if contents.is_deleted()? => {
+                buffer.mark_donated();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The error for an input that the host forgot.
+pub fn not_set(index: usize, spec: &TensorSpec) -> Error {
+    let name = spec.name.as_ref().map_or(String::new(), |name| format!(" ({name})"));
+    let message = format!("input {index}{name}, {}, was not set", spec.array_type());
+    Error::new(Code::FailedPrecondition, Origin::Caller, message)
+        .hint("write to the memory that cyxla_call_input gives, or bind a buffer")
+}

@@ -1,0 +1,323 @@
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+#include "support.h"
+#include "test.h"
+
+static cyxla_call *call_of(const char *text)
+{
+    cyxla_executable *e = compiled(text);
+    cyxla_call *call = NULL;
+
+    if (!e)
+        return NULL;
+    CHECK_OK(cyxla_call_new(e, NULL, &call));
+    cyxla_executable_free(e); /* the call keeps it alive */
+    return call;
+}
+
+static float *input(cyxla_call *call, size_t index)
+{
+    return cyxla_call_input(call, 0, index, NULL);
+}
+
+static float first_of(cyxla_call *call, size_t index)
+{
+    const float *data = cyxla_call_output(call, 0, index, NULL);
+
+    return CHECK(data != NULL) ? data[0] : -1.0F;
+}
+
+static void inputs_are_rewritten_between_steps(void)
+{
+    static const float zeros[4] = {0.0F};
+    cyxla_call *call = call_of(ADD_F32_4);
+    size_t size = 0;
+    float *a, *b;
+    int step;
+
+    if (!call)
+        return;
+    a = cyxla_call_input(call, 0, 0, &size);
+    b = input(call, 1);
+    if (CHECK(a && b)) {
+        CHECK_INT(size, 16);
+        CHECK_INT((uintptr_t)a % 64, 0);
+        CHECK_INT((uintptr_t)b % 64, 0);
+        CHECK_FLOATS(a, zeros, 4);
+        b[0] = 1.0F;
+        for (step = 0; step < 3; step++) {
+            const float *sum;
+            const float want[4] = {(float)step + 1.0F, 0.0F, 0.0F, 0.0F};
+
+            a[0] = (float)step;
+            CHECK_OK(cyxla_call_run(call));
+            size = 0;
+            sum = cyxla_call_output(call, 0, 0, &size);
+            CHECK_INT(size, 16);
+            if (CHECK(sum != NULL))
+                CHECK_FLOATS(sum, want, 4);
+            CHECK(cyxla_call_output(call, 0, 0, NULL) == (const void *)sum);
+        }
+        CHECK(input(call, 0) == a);
+    }
+    cyxla_call_free(call);
+}
+
+static void an_input_that_was_forgotten_is_named(void)
+{
+    cyxla_call *call = call_of(ADD_F32_4);
+
+    if (!call)
+        return;
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "input 0", "f32[4]", "was not set", "cyxla_call_input");
+    CHECK(input(call, 0) != NULL);
+    CHECK_FAILS(cyxla_call_start(call), CYXLA_CODE_FAILED_PRECONDITION, "input 1");
+    CHECK(cyxla_call_output(call, 0, 0, NULL) == NULL);
+    CHECK_FAILS(cyxla_call_take(call, 0, 0, &(cyxla_buffer *){NULL}), CYXLA_CODE_FAILED_PRECONDITION, "no results");
+    CHECK(input(call, 1) != NULL);
+    CHECK_OK(cyxla_call_run(call));
+    cyxla_call_free(call);
+}
+
+static void what_does_not_exist_is_refused(void)
+{
+    cyxla_executable *e = compiled(ADD_F32_4);
+    cyxla_options *options = cyxla_options_new();
+    cyxla_call *call = NULL;
+    cyxla_buffer *buffer = NULL;
+    size_t size = 99;
+
+    if (!e)
+        return;
+    CHECK_BLAMES(cyxla_call_new(NULL, NULL, &call), "executable");
+    CHECK_BLAMES(cyxla_call_new(e, NULL, NULL), "out");
+    CHECK_OK(cyxla_options_set_int(options, "fast", 1));
+    CHECK_BLAMES(cyxla_call_new(e, options, &call), "options");
+    CHECK(call == NULL);
+    CHECK_OK(cyxla_call_new(e, NULL, &call));
+    CHECK(cyxla_call_input(call, 1, 0, &size) == NULL);
+    CHECK(cyxla_call_input(call, 0, 2, &size) == NULL);
+    CHECK(cyxla_call_output(call, 0, 1, &size) == NULL);
+    CHECK_INT(size, 99);
+    CHECK_BLAMES(cyxla_call_bind(call, 0, 0, NULL), "buffer");
+    CHECK_BLAMES(cyxla_call_feed(call, 0, 1, 0), "output");
+    CHECK_BLAMES(cyxla_call_feed(call, 0, 0, 2), "index");
+    CHECK_BLAMES(cyxla_call_feed(call, 1, 0, 0), "device");
+    CHECK_BLAMES(cyxla_call_take(call, 0, 0, NULL), "out");
+    CHECK_BLAMES(cyxla_call_run(NULL), "call");
+    CHECK_BLAMES(cyxla_call_start(NULL), "call");
+    CHECK_BLAMES(cyxla_call_wait(NULL, 0), "call");
+    CHECK_BLAMES(cyxla_call_bind(NULL, 0, 0, NULL), "call");
+    CHECK_BLAMES(cyxla_call_feed(NULL, 0, 0, 0), "call");
+    CHECK_BLAMES(cyxla_call_take(NULL, 0, 0, &buffer), "call");
+    CHECK(cyxla_call_input(NULL, 0, 0, &size) == NULL);
+    CHECK(cyxla_call_output(NULL, 0, 0, &size) == NULL);
+    CHECK(cyxla_call_is_done(NULL));
+    cyxla_call_free(NULL);
+    cyxla_call_free(call);
+    cyxla_options_free(options);
+    cyxla_executable_free(e);
+}
+
+static void buffers_can_be_inputs(void)
+{
+    static const int64_t dims[] = {4};
+    static const int64_t other[] = {2, 2};
+    static const float values[4] = {1.0F, 2.0F, 3.0F, 4.0F};
+    cyxla_buffer *a = NULL, *wrong = NULL, *result = NULL;
+    cyxla_call *call = call_of(ADD_F32_4);
+    float sum[4];
+
+    if (!call)
+        return;
+    CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 1, NULL, values, &a));
+    CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, other, 2, NULL, values, &wrong));
+    CHECK_FAILS(cyxla_call_bind(call, 0, 0, wrong), CYXLA_CODE_INVALID_ARGUMENT, "input 0", "f32[4]", "f32[2,2]");
+    CHECK_OK(cyxla_call_bind(call, 0, 0, a));
+    CHECK_OK(cyxla_call_bind(call, 0, 1, a));
+    cyxla_buffer_free(a); /* the call keeps it alive */
+    cyxla_buffer_free(wrong);
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_FLOATS((const float *)cyxla_call_output(call, 0, 0, NULL), ((const float[]){2.0F, 4.0F, 6.0F, 8.0F}), 4);
+    CHECK_OK(cyxla_call_take(call, 0, 0, &result));
+    CHECK(cyxla_call_output(call, 0, 0, NULL) == NULL);
+    CHECK_FAILS(cyxla_call_take(call, 0, 0, &wrong), CYXLA_CODE_FAILED_PRECONDITION, "was taken");
+    CHECK_OK(cyxla_call_run(call));
+    cyxla_call_free(call);
+    if (result) {
+        CHECK_OK(cyxla_buffer_to_host(result, sum, sizeof sum));
+        CHECK_FLOATS(sum, ((const float[]){2.0F, 4.0F, 6.0F, 8.0F}), 4);
+    }
+    cyxla_buffer_free(result);
+}
+
+static void an_output_can_be_the_next_input(void)
+{
+    cyxla_call *call = call_of(ADD_F32_4);
+    cyxla_buffer *taken = NULL;
+    int step;
+
+    if (!call || !input(call, 0) || !input(call, 1))
+        return;
+    input(call, 1)[0] = 1.0F;
+    input(call, 0)[0] = 10.0F;
+    CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+    for (step = 1; step <= 5; step++) {
+        CHECK_OK(cyxla_call_run(call));
+        CHECK_INT((int)first_of(call, 0), 10 + step);
+    }
+    CHECK_FAILS(cyxla_call_take(call, 0, 0, &taken), CYXLA_CODE_FAILED_PRECONDITION, "input of the next step");
+    CHECK_FAILS(cyxla_call_feed(call, 0, 0, 1), CYXLA_CODE_INVALID_ARGUMENT, "fed to input 0");
+    CHECK_OK(cyxla_call_feed(call, 0, 0, 0)); /* starts over */
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT((int)first_of(call, 0), 11);
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT((int)first_of(call, 0), 12);
+    CHECK(input(call, 0) != NULL); /* ends it */
+    cyxla_call_free(call);
+}
+
+static void donated_inputs(void)
+{
+    static const int64_t dims[] = {4};
+    static const float values[4] = {1.0F, 2.0F, 3.0F, 4.0F};
+    cyxla_call *call = call_of(DONATED_ADD_F32_4);
+    cyxla_buffer *a = NULL;
+    int step;
+
+    if (!call || !input(call, 0) || !input(call, 1))
+        return;
+    /* The call's own memory is not given away. */
+    input(call, 1)[0] = 1.0F;
+    for (step = 0; step < 3; step++) {
+        CHECK_OK(cyxla_call_run(call));
+        CHECK_INT((int)first_of(call, 0), 1);
+        CHECK_INT((int)input(call, 0)[0], 0);
+    }
+    /* A buffer is, once. */
+    CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 1, NULL, values, &a));
+    CHECK_OK(cyxla_call_bind(call, 0, 0, a));
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT((int)first_of(call, 0), 2);
+    CHECK(cyxla_buffer_is_donated(a));
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "input 0", "donated");
+    CHECK_FAILS(cyxla_call_bind(call, 0, 0, a), CYXLA_CODE_FAILED_PRECONDITION, "donated");
+    cyxla_buffer_free(a);
+    /* A loop lives on what it gives itself. */
+    a = NULL;
+    CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 1, NULL, values, &a));
+    CHECK_OK(cyxla_call_bind(call, 0, 0, a));
+    CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+    for (step = 1; step <= 4; step++) {
+        CHECK_OK(cyxla_call_run(call));
+        CHECK_INT((int)first_of(call, 0), 1 + step);
+    }
+    CHECK(cyxla_buffer_is_donated(a));
+    cyxla_buffer_free(a);
+    cyxla_call_free(call);
+}
+
+static void start_wait_and_poll(void)
+{
+    cyxla_call *call = call_of(ADD_F32_4);
+    int i;
+
+    if (!call || !input(call, 0) || !input(call, 1))
+        return;
+    CHECK(cyxla_call_is_done(call));
+    CHECK_OK(cyxla_call_wait(call, -1));
+    for (i = 0; i < 20; i++) {
+        CHECK_OK(cyxla_call_start(call));
+        CHECK(input(call, 0) == NULL);
+        CHECK(cyxla_call_output(call, 0, 0, NULL) == NULL);
+        CHECK_FAILS(cyxla_call_start(call), CYXLA_CODE_FAILED_PRECONDITION, "in flight", "cyxla_call_wait");
+        CHECK_OK(cyxla_call_wait(call, i % 2 ? 60000 : -1));
+        CHECK(cyxla_call_is_done(call));
+        CHECK(input(call, 0) != NULL);
+        CHECK(cyxla_call_output(call, 0, 0, NULL) != NULL);
+    }
+    CHECK_OK(cyxla_call_start(call));
+    cyxla_call_free(call); /* in flight */
+}
+
+static void programs_without_inputs_or_outputs(void)
+{
+    cyxla_call *call = call_of("module @nothing { func.func public @main() { return } }");
+
+    if (!call)
+        return;
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_OK(cyxla_call_run(call));
+    cyxla_call_free(call);
+}
+
+struct counting {
+    const cyxla_executable *executable;
+    int wrong;
+};
+
+static void *count_up(void *user_data)
+{
+    struct counting *counting = user_data;
+    cyxla_call *call = NULL;
+    float *a, *b;
+    int i;
+
+    if (!CHECK_OK(cyxla_call_new(counting->executable, NULL, &call)))
+        return NULL;
+    a = input(call, 0);
+    b = input(call, 1);
+    for (i = 0; a && b && i < 2000; i++) {
+        const float *sum;
+
+        a[3] = (float)i;
+        b[3] = 1.0F;
+        if (!CHECK_OK(cyxla_call_run(call)))
+            break;
+        sum = cyxla_call_output(call, 0, 0, NULL);
+        if (!sum || (int)sum[3] != i + 1)
+            counting->wrong++;
+    }
+    cyxla_call_free(call);
+    return NULL;
+}
+
+static void threads_have_a_call_each(void)
+{
+    enum { COUNT = 4 };
+    cyxla_executable *e = compiled(ADD_F32_4);
+    struct counting counting[COUNT];
+    pthread_t threads[COUNT];
+    int i;
+
+    if (!e)
+        return;
+    for (i = 0; i < COUNT; i++) {
+        counting[i] = (struct counting){.executable = e};
+        CHECK_INT(pthread_create(&threads[i], NULL, count_up, &counting[i]), 0);
+    }
+    for (i = 0; i < COUNT; i++) {
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+        CHECK_INT(counting[i].wrong, 0);
+    }
+    cyxla_executable_free(e);
+}
+
+int main(int argc, char **argv)
+{
+    test_start(argc, argv, NULL);
+    RUN(inputs_are_rewritten_between_steps);
+    RUN(an_input_that_was_forgotten_is_named);
+    RUN(what_does_not_exist_is_refused);
+    RUN(buffers_can_be_inputs);
+    RUN(an_output_can_be_the_next_input);
+    RUN(donated_inputs);
+    RUN(start_wait_and_poll);
+    RUN(programs_without_inputs_or_outputs);
+    RUN(threads_have_a_call_each);
+    return test_end();
+}
