@@ -31,6 +31,7 @@ struct call {
     const struct program *program;
     struct raw_program *raw;
     cyxla_executable *executable;
+    cyxla_call *bound;
     const void *input_data[16];
     void *output_data[16];
     size_t input_sizes[16];
@@ -93,6 +94,30 @@ static void prepare_cyxla(struct call *call)
     }
 }
 
+static void prepare_bound(struct call *call)
+{
+    const struct program *program = call->program;
+
+    prepare_cyxla(call);
+    check(cyxla_call_new(call->executable, NULL, &call->bound), "cyxla_call_new");
+    for (size_t i = 0; i < program->input_count; i++) {
+        float *memory = cyxla_call_input(call->bound, 0, i, NULL);
+
+        if (!memory)
+            abort();
+        memcpy(memory, program->inputs[i].data, program->inputs[i].size);
+        if (i == 0)
+            call->input = memory;
+    }
+}
+
+static void run_bound(struct call *call)
+{
+    check(cyxla_call_run(call->bound), "cyxla_call_run");
+    for (size_t i = 0; i < call->program->output_count; i++)
+        call->outputs[i] = cyxla_call_output(call->bound, 0, i, NULL);
+}
+
 static void run_cyxla(struct call *call)
 {
     check(cyxla_run(call->executable, call->input_data, call->input_sizes, call->program->input_count,
@@ -119,6 +144,7 @@ static void run_ort(struct call *call)
 static const struct way ways[] = {
     {"raw PJRT C, bound", prepare_raw, run_raw_bound},
     {"raw PJRT C", prepare_raw, run_raw},
+    {"cyxla_call_run", prepare_bound, run_bound},
     {"cyxla_run", prepare_cyxla, run_cyxla},
     {"ONNX Runtime C", prepare_ort, run_ort},
 };
