@@ -1353,8 +1353,9 @@ cyxla_error *cyxla_call_start(cyxla_call *call);
 cyxla_error *cyxla_call_wait(cyxla_call *call,
                              int64_t timeout_ms);
 
-/// Tells whether the step that was started has ended. Its error comes from
-/// cyxla_call_wait, which does not block then.
+/// Tells whether the step that was started has ended.
+///
+/// Its error comes from cyxla_call_wait, which does not block then.
 ///
 /// @param call a call, or NULL.
 /// @return true if no step is running; false while the call is in use by another thread.

@@ -220,8 +220,9 @@ pub unsafe extern "C" fn cyxla_call_wait(call: *mut cyxla_call, timeout_ms: i64)
     })
 }
 
-/// Tells whether the step that was started has ended. Its error comes from
-/// cyxla_call_wait, which does not block then.
+/// Tells whether the step that was started has ended.
+///
+/// Its error comes from cyxla_call_wait, which does not block then.
 ///
 /// @param call a call, or NULL.
 /// @return true if no step is running; false while the call is in use by another thread.

@@ -20,6 +20,24 @@ thread_local! {
 /// Runs the body of a function that returns an error object: NULL, or what went
 /// wrong with the function's name in it.
 pub(super) fn guard(function: &'static str, body: impl FnOnce() -> Result<()>) -> *mut cyxla_error {
+    let mut body = Some(body);
+    guarded(function, &mut || body.take().map_or(Ok(()), |body| body()))
+}
+
+/// Runs the body of a function that cannot fail; a panic gives `fallback`.
+pub(super) fn value<T>(fallback: T, body: impl FnOnce() -> T) -> T {
+    let (mut body, mut result) = (Some(body), None);
+    let outcome = caught(&mut || {
+        result = body.take().map(|body| body());
+        Ok(())
+    });
+    // A panic may have come after the result, in what the body dropped.
+    result.filter(|_| outcome.is_ok()).unwrap_or(fallback)
+}
+
+/// In one place for all functions, whose code would else hold it a hundred times.
+#[inline(never)]
+fn guarded(function: &'static str, body: &mut dyn FnMut() -> Result<()>) -> *mut cyxla_error {
     let shield = HostState::shield();
     let outcome = caught(body);
     drop(shield);
@@ -32,12 +50,8 @@ pub(super) fn guard(function: &'static str, body: impl FnOnce() -> Result<()>) -
     cyxla_error::into_raw(error.with("function", function))
 }
 
-/// Runs the body of a function that cannot fail; a panic gives `fallback`.
-pub(super) fn value<T>(fallback: T, body: impl FnOnce() -> T) -> T {
-    caught(body).unwrap_or(fallback)
-}
-
-fn caught<T>(body: impl FnOnce() -> T) -> std::result::Result<T, String> {
+#[inline(never)]
+fn caught(body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<Result<()>, String> {
     static HOOK: Once = Once::new();
     // A thread that panics already may not change the hook.
     let install = || {
