@@ -24,11 +24,11 @@ static float *input(cyxla_call *call, size_t index)
     return cyxla_call_input(call, 0, index, NULL);
 }
 
-static float first_of(cyxla_call *call, size_t index)
+static int first_of(cyxla_call *call, size_t index)
 {
     const float *data = cyxla_call_output(call, 0, index, NULL);
 
-    return CHECK(data != NULL) ? data[0] : -1.0F;
+    return CHECK(data != NULL) ? (int)data[0] : -1;
 }
 
 static void inputs_are_rewritten_between_steps(void)
@@ -168,15 +168,15 @@ static void an_output_can_be_the_next_input(void)
     CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
     for (step = 1; step <= 5; step++) {
         CHECK_OK(cyxla_call_run(call));
-        CHECK_INT((int)first_of(call, 0), 10 + step);
+        CHECK_INT(first_of(call, 0), 10 + step);
     }
     CHECK_FAILS(cyxla_call_take(call, 0, 0, &taken), CYXLA_CODE_FAILED_PRECONDITION, "input of the next step");
     CHECK_FAILS(cyxla_call_feed(call, 0, 0, 1), CYXLA_CODE_INVALID_ARGUMENT, "fed to input 0");
     CHECK_OK(cyxla_call_feed(call, 0, 0, 0)); /* starts over */
     CHECK_OK(cyxla_call_run(call));
-    CHECK_INT((int)first_of(call, 0), 11);
+    CHECK_INT(first_of(call, 0), 11);
     CHECK_OK(cyxla_call_run(call));
-    CHECK_INT((int)first_of(call, 0), 12);
+    CHECK_INT(first_of(call, 0), 12);
     CHECK(input(call, 0) != NULL); /* ends it */
     cyxla_call_free(call);
 }
@@ -195,14 +195,14 @@ static void donated_inputs(void)
     input(call, 1)[0] = 1.0F;
     for (step = 0; step < 3; step++) {
         CHECK_OK(cyxla_call_run(call));
-        CHECK_INT((int)first_of(call, 0), 1);
+        CHECK_INT(first_of(call, 0), 1);
         CHECK_INT((int)input(call, 0)[0], 0);
     }
     /* A buffer is, once. */
     CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 1, NULL, values, &a));
     CHECK_OK(cyxla_call_bind(call, 0, 0, a));
     CHECK_OK(cyxla_call_run(call));
-    CHECK_INT((int)first_of(call, 0), 2);
+    CHECK_INT(first_of(call, 0), 2);
     CHECK(cyxla_buffer_is_donated(a));
     CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "input 0", "donated");
     CHECK_FAILS(cyxla_call_bind(call, 0, 0, a), CYXLA_CODE_FAILED_PRECONDITION, "donated");
@@ -214,7 +214,7 @@ static void donated_inputs(void)
     CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
     for (step = 1; step <= 4; step++) {
         CHECK_OK(cyxla_call_run(call));
-        CHECK_INT((int)first_of(call, 0), 1 + step);
+        CHECK_INT(first_of(call, 0), 1 + step);
     }
     CHECK(cyxla_buffer_is_donated(a));
     cyxla_buffer_free(a);
