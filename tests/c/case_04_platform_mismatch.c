@@ -7,16 +7,6 @@
 #include "support.h"
 #include "test.h"
 
-static cyxla_error *compile_with(const cyxla_program *program, const char *text, cyxla_executable **out)
-{
-    cyxla_options *options = cyxla_options_new();
-
-    CHECK_OK(cyxla_options_parse(options, text));
-    cyxla_error *error = cyxla_compile_program(program, options, out);
-    cyxla_options_free(options);
-    return error;
-}
-
 /* The first in the process: it asks for a plugin that is not there, and gets no other. */
 static void no_plugin_of_another_platform_is_loaded(void)
 {

@@ -88,6 +88,16 @@ cyxla_error *compile_text(const char *text, cyxla_executable **out)
     return compile_bytes(text, strlen(text), out);
 }
 
+cyxla_error *compile_with(const cyxla_program *program, const char *text, cyxla_executable **out)
+{
+    cyxla_options *options = cyxla_options_new();
+
+    CHECK_OK(cyxla_options_parse(options, text));
+    cyxla_error *error = cyxla_compile_program(program, options, out);
+    cyxla_options_free(options);
+    return error;
+}
+
 cyxla_executable *compiled(const char *text)
 {
     cyxla_executable *executable = NULL;

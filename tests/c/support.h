@@ -28,6 +28,8 @@ bool on_fake_plugin(void);
 /* Reads and compiles a program. */
 cyxla_error *compile_bytes(const void *code, size_t size, cyxla_executable **out);
 cyxla_error *compile_text(const char *text, cyxla_executable **out);
+/* Compiles with options as cyxla_options_parse takes them. */
+cyxla_error *compile_with(const cyxla_program *program, const char *text, cyxla_executable **out);
 /* Compiles what has to compile; NULL and a failed check if it does not. */
 cyxla_executable *compiled(const char *text);
 

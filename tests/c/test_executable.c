@@ -128,16 +128,6 @@ static void bad_compile_options_are_refused(void)
     CHECK(alive_and_compiles());
 }
 
-static cyxla_error *compile_with(const cyxla_program *program, const char *text, cyxla_executable **out)
-{
-    cyxla_options *options = cyxla_options_new();
-
-    CHECK_OK(cyxla_options_parse(options, text));
-    cyxla_error *error = cyxla_compile_program(program, options, out);
-    cyxla_options_free(options);
-    return error;
-}
-
 static void options_of_wrong_kinds_and_ranges_are_refused(void)
 {
     static const struct {

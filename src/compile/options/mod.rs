@@ -15,11 +15,9 @@ pub use debug_options::{CRASHES, LIMITS, Limit, explain};
 pub use serialize::ProgramTraits;
 pub use table::{KNOWN, Known};
 
+use super::cache;
 use crate::error::{Error, Result};
 use crate::options::{Options, Value, nearest};
-
-/// Bytes that the executable cache may take when the caller does not say.
-pub const DEFAULT_CACHE_SIZE: u64 = 1 << 30;
 
 /// What XLA's debug options begin with.
 const DEBUG: &str = "xla.";
@@ -80,7 +78,7 @@ impl CompileOptions {
             is_portable,
             profile_version: set.int("profile_version").unwrap_or(0),
             cache_dir: set.text("cache_dir"),
-            cache_size: set.int("cache_size").map_or(DEFAULT_CACHE_SIZE, i64::unsigned_abs),
+            cache_size: set.int("cache_size").map_or(cache::DEFAULT_SIZE, i64::unsigned_abs),
             check_platform: set.bool("check_platform").unwrap_or(true),
             debug_options: set.debug_options,
         })

@@ -121,13 +121,8 @@ pub fn read(code: &[u8]) -> Result<Module> {
         return Err(Error::new(Code::Unimplemented, Origin::Library, message)
             .hint("update libcyxla, or write the program for an older version of StableHLO"));
     }
-    let sections = Sections::split(rest).ok_or_else(|| damaged("its sections"))?;
-    let tables = Tables::read(version, &sections).ok_or_else(|| damaged("its tables"))?;
-    let entries = sections
-        .entries()
-        .and_then(|parts| tables::entries(&tables, parts))
-        .and_then(|lists| Entries::read(&tables, lists))
-        .ok_or_else(|| damaged("its attributes or types"))?;
+    let (sections, tables) = tables_of(version, rest)?;
+    let entries = entries_of(&sections, &tables)?;
     graph::check_nesting(&entries)?;
     check_texts(&entries)?;
     check_sizes(&entries)?;
@@ -145,6 +140,19 @@ pub fn read(code: &[u8]) -> Result<Module> {
         replicas: facts.replicas,
         has_shardy: tables.dialects.contains(&&b"sdy"[..]),
     })
+}
+
+/// The sections that follow the header, and the tables in them.
+fn tables_of(version: u64, rest: Cursor<'_>) -> Result<(Sections<'_>, Tables<'_>)> {
+    let sections = Sections::split(rest).ok_or_else(|| damaged("its sections"))?;
+    let tables = Tables::read(version, &sections).ok_or_else(|| damaged("its tables"))?;
+    Ok((sections, tables))
+}
+
+/// The attributes and types.
+fn entries_of<'a>(sections: &Sections<'a>, tables: &Tables<'a>) -> Result<Entries<'a>> {
+    let lists = sections.entries().and_then(|parts| tables::entries(tables, parts));
+    lists.and_then(|lists| Entries::read(tables, lists)).ok_or_else(|| damaged("its attributes or types"))
 }
 
 /// The version, who wrote it, and what follows.

@@ -9,11 +9,10 @@ mod body;
 
 use super::cursor::Cursor;
 use super::encodings::{Code, attribute};
-use super::entries::Entries;
-use super::tables::{self, NATIVE_PROPERTIES, Sections, Tables};
+use super::tables::{self, NATIVE_PROPERTIES};
 use super::values::Reader;
 use super::write::{list, number, numbers, section, signed};
-use super::{damaged, header, read};
+use super::{damaged, entries_of, header, read, tables_of};
 use crate::error::{Code as Status, Error, Origin, Result};
 use crate::memory;
 
@@ -36,13 +35,8 @@ pub fn without_tokens(code: &[u8]) -> Result<Vec<u8>> {
     if module.main.is_none() {
         return Err(cannot("it has no function main"));
     }
-    let sections = Sections::split(rest).ok_or_else(|| damaged("its sections"))?;
-    let tables = Tables::read(version, &sections).ok_or_else(|| damaged("its tables"))?;
-    let entries = sections
-        .entries()
-        .and_then(|parts| tables::entries(&tables, parts))
-        .and_then(|lists| Entries::read(&tables, lists))
-        .ok_or_else(|| damaged("its attributes or types"))?;
+    let (sections, tables) = tables_of(version, rest)?;
+    let entries = entries_of(&sections, &tables)?;
     let mut rewrite = Rewrite {
         reader: Reader { tables: &tables, entries: &entries },
         vhlo: 0,
