@@ -21,6 +21,7 @@ use super::guard::{guard, value};
 use super::options::cyxla_options;
 use super::pointer::{self, Out};
 use crate::error::{Code, Error, Origin, Result};
+use crate::pjrt::{Callback, HostTarget};
 use crate::runtime::Call;
 
 /// A prepared call of an executable. One thread at a time; keeps the executable alive.
@@ -56,10 +57,13 @@ impl Drop for InUse<'_> {
 
 /// Prepares an executable for being run again and again.
 ///
+/// An executable for several devices has inputs and outputs on each of them; a step runs
+/// all at once.
+///
 /// @param executable an executable.
-/// @param options    NULL, or options; none are known in this version.
+/// @param options    NULL, or options: `device` (int), where to run an executable that was compiled with portable=true.
 /// @param out        receives a call to free with cyxla_call_free.
-/// @return NULL, or an owned error: INVALID_ARGUMENT (an option), UNIMPLEMENTED (an executable for several devices).
+/// @return NULL, or an owned error: INVALID_ARGUMENT (an option).
 /// @threads safe.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_call_new(
@@ -72,11 +76,8 @@ pub unsafe extern "C" fn cyxla_call_new(
         let (executable, options, out) = unsafe {
             (pointer::reference(executable, "executable")?, pointer::optional(options), Out::new(out, "out")?)
         };
-        if let Some((key, _)) = options.and_then(|options| options.options.iter().next()) {
-            let message = format!("unknown option '{key}' of a call; none are known");
-            return Err(Error::invalid_argument(message).parameter("options"));
-        }
-        let call = UnsafeCell::new(Call::new(&executable.executable)?);
+        let options = options.map(|options| &options.options);
+        let call = UnsafeCell::new(Call::new(&executable.executable, options)?);
         out.set_handle(cyxla_call { call, is_busy: AtomicBool::new(false) });
         Ok(())
     })
@@ -173,6 +174,36 @@ pub unsafe extern "C" fn cyxla_call_feed(
     })
 }
 
+/// Makes each step write an output to memory of the caller.
+///
+/// The output is there when cyxla_call_run or cyxla_call_wait returns, row-major;
+/// cyxla_call_output then gives the same memory. What a step that failed leaves there is
+/// unspecified.
+///
+/// @param call   a call.
+/// @param device position in the executable's list of devices; 0 if it has one.
+/// @param index  the output's position, from 0.
+/// @param data   memory that stays until another takes its place or the call is freed, at any address; NULL to end this.
+/// @param size   in bytes: exactly cyxla_executable_output_size; 0 with NULL.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (no such output, size), FAILED_PRECONDITION (a step is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_call_bind_output(
+    call: *mut cyxla_call,
+    device: usize,
+    index: usize,
+    data: *mut c_void,
+    size: usize,
+) -> *mut cyxla_error {
+    guard("cyxla_call_bind_output", || {
+        // SAFETY: NULL or a living call.
+        let call = unsafe { pointer::reference(call.cast_const(), "call")? };
+        // SAFETY: the memory is the caller's to give, until it is taken back.
+        let target = (!data.is_null()).then(|| unsafe { HostTarget::from_raw(data, size) });
+        call.with(|call| call.bind_output(device, index, target))
+    })
+}
+
 /// Runs a step: cyxla_call_start and cyxla_call_wait in one.
 ///
 /// @param call a call.
@@ -201,6 +232,39 @@ pub unsafe extern "C" fn cyxla_call_start(call: *mut cyxla_call) -> *mut cyxla_e
         // SAFETY: NULL or a living call.
         let call = unsafe { pointer::reference(call.cast_const(), "call")? };
         call.with(Call::start)
+    })
+}
+
+/// Sets what is called when a step that cyxla_call_start started has ended.
+///
+/// Also when it has failed: cyxla_call_wait tells, and does not block any more. The
+/// function may run inside cyxla_call_start or on a thread of the plugin, and must not
+/// use the call: it should wake the thread that does. Not called by cyxla_call_run, nor
+/// in a forked child or while the process ends.
+///
+/// @param call           a call.
+/// @param done           called once for each step; NULL for nothing.
+/// @param user_data      what both functions get.
+/// @param free_user_data called once when `done` is not called any more, from any thread; may be NULL. Not called after an error.
+/// @return NULL, or an owned error: FAILED_PRECONDITION (a step is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_call_set_done(
+    call: *mut cyxla_call,
+    done: Option<unsafe extern "C" fn(user_data: *mut c_void)>,
+    user_data: *mut c_void,
+    free_user_data: Option<unsafe extern "C" fn(user_data: *mut c_void)>,
+) -> *mut cyxla_error {
+    guard("cyxla_call_set_done", || {
+        // SAFETY: NULL or a living call; functions as the contract says.
+        unsafe {
+            let call = pointer::reference(call.cast_const(), "call")?;
+            let old = call.with(|call| {
+                call.set_callback(|| done.map(|done| Callback::from_raw(done, user_data, free_user_data)))
+            });
+            drop(old?); // when the call can be used again, since the caller's function runs
+        }
+        Ok(())
     })
 }
 

@@ -56,6 +56,9 @@ unsafe fn host_outputs<'a>(
 
 /// Runs a program on host memory and waits for the results.
 ///
+/// For an executable for several devices the lists hold all that belongs to its first
+/// device, then all that belongs to the next.
+///
 /// Inputs and outputs are dense and row-major. On a CPU plugin an input whose address
 /// is a multiple of 64 is used in place; others are copied. Outputs are written
 /// only after the program has ended, so they may be the memory of inputs. After an
@@ -65,10 +68,10 @@ unsafe fn host_outputs<'a>(
 /// @param executable   an executable.
 /// @param inputs       one address an input; each may be NULL only if its size is 0. Nobody may change the memory during the call.
 /// @param input_sizes  bytes at each address: exactly cyxla_executable_input_size.
-/// @param input_count  how many inputs: exactly cyxla_executable_input_count.
+/// @param input_count  how many inputs: exactly cyxla_executable_input_count for each device.
 /// @param outputs      one address an output; each may be NULL only if its size is 0.
 /// @param output_sizes bytes at each address: exactly cyxla_executable_output_size.
-/// @param output_count how many outputs: exactly cyxla_executable_output_count.
+/// @param output_count how many outputs: exactly cyxla_executable_output_count for each device.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (counts, sizes, NULL, a PRED byte other than 0 and 1), FAILED_PRECONDITION (a forked child), or the plugin's own.
 /// @threads safe.   @blocks until the program has ended.   @since 0.1
 #[unsafe(no_mangle)]
@@ -98,13 +101,15 @@ pub unsafe extern "C" fn cyxla_run(
 /// May return before the program has ended; the results can be used at once all the
 /// same, and an error of the program then comes from whatever uses them. Inputs that
 /// the program may overwrite (cyxla_executable_input_is_donated) may be gone
-/// afterwards; cyxla_buffer_is_donated tells.
+/// afterwards; cyxla_buffer_is_donated tells. For an executable for several devices the
+/// lists hold all that belongs to its first device, then all that belongs to the next;
+/// one that was compiled with portable=true runs on the device of its inputs.
 ///
 /// @param executable   an executable.
-/// @param inputs       one buffer an input, of the input's type, on the executable's device.
-/// @param input_count  how many inputs: exactly cyxla_executable_input_count.
+/// @param inputs       one buffer an input, of the input's type, on the device that it belongs to.
+/// @param input_count  how many inputs: exactly cyxla_executable_input_count for each device.
 /// @param outputs      receives one buffer an output, to be freed with cyxla_buffer_free; untouched after an error.
-/// @param output_count how many outputs: exactly cyxla_executable_output_count.
+/// @param output_count how many outputs: exactly cyxla_executable_output_count for each device.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (counts, types, NULL, a device, a donated buffer passed twice), FAILED_PRECONDITION (a buffer that was donated before, a forked child), or the plugin's own.
 /// @threads safe.   @blocks on a synchronous runtime, until the program has ended.   @since 0.1
 #[unsafe(no_mangle)]

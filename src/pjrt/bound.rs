@@ -1,8 +1,12 @@
 //! A program with its arguments in place, to be run again and again: a step is one
 //! call of the plugin for the program and one for each result of the step before.
 
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
 use super::executable::LoadedExecutable;
-use super::{Api, Buffer, BufferRef, Event, call, presence, sys};
+use super::notice::{Callback, Notice};
+use super::{Api, Buffer, BufferRef, Device, Event, call, presence, sys};
 use crate::error::{Code, Error, Origin, Result};
 
 /// The lists that a plugin reads and writes at each step, for one device or several.
@@ -21,7 +25,8 @@ pub struct Bound {
     /// Parameters whose memory the program must leave alone.
     kept: Vec<i64>,
     argument_count: usize,
-    result_count: usize,
+    /// Where a portable program runs; else NULL.
+    execute_device: *mut sys::PJRT_Device,
     api: &'static Api,
     in_place: bool,
 }
@@ -30,8 +35,13 @@ pub struct Bound {
 unsafe impl Send for Bound {}
 
 impl Bound {
-    /// Lists for so many devices and arguments.
-    pub fn new(loaded: &LoadedExecutable, device_count: usize, argument_count: usize) -> Bound {
+    /// Lists for so many devices and arguments each; `target` is the first of the devices.
+    pub fn new(
+        loaded: &LoadedExecutable,
+        device_count: usize,
+        argument_count: usize,
+        target: &Device,
+    ) -> Bound {
         let result_count = loaded.output_count();
         let arguments: Vec<*mut sys::PJRT_Buffer> = vec![std::ptr::null_mut(); device_count * argument_count];
         let mut results: Vec<*mut sys::PJRT_Buffer> = vec![std::ptr::null_mut(); device_count * result_count];
@@ -48,7 +58,7 @@ impl Bound {
             results,
             kept: Vec::with_capacity(argument_count),
             argument_count,
-            result_count,
+            execute_device: loaded.execute_device(target),
             api: loaded.api(),
             in_place: loaded.is_in_place(),
         }
@@ -72,13 +82,8 @@ impl Bound {
         }
     }
 
-    /// Whether every argument is in its place.
-    pub fn is_complete(&self) -> bool {
-        self.arguments.iter().all(|argument| !argument.is_null())
-    }
-
-    /// Starts a step; the results of the one before are gone. With `notify`,
-    /// [`Bound::take_event`] gives what to wait for.
+    /// Starts a step; the results of the one before are gone. With `notify` there is
+    /// something to wait for, else the program has ended on return.
     pub fn start(&mut self, loaded: &LoadedExecutable, notify: bool) -> Result<()> {
         self.destroy_results();
         let mut options = sys::PJRT_ExecuteOptions::new();
@@ -91,7 +96,7 @@ impl Bound {
         args.num_devices = self.argument_lists.len();
         args.num_args = self.argument_count;
         args.output_lists = self.result_lists.as_ptr();
-        args.execute_device = loaded.execute_device();
+        args.execute_device = self.execute_device;
         if notify {
             args.device_complete_events = self.events.as_mut_ptr();
         }
@@ -105,36 +110,73 @@ impl Bound {
         Ok(())
     }
 
-    /// What says that a device has ended, if there is anything to wait for.
-    pub fn take_event(&mut self, device: usize) -> Option<Event> {
+    /// Whether every device has ended.
+    pub fn is_ready(&self) -> Result<bool> {
+        let mut events = self.events.iter().filter(|event| !event.is_null());
+        events.try_fold(true, |all, &raw| {
+            // SAFETY: the plugin wrote it for this step; the wrapper does not destroy it.
+            let event = unsafe { Event::from_raw(self.api, raw) }.map(ManuallyDrop::new);
+            Ok(all && event.map_or(Ok(true), |event| event.is_ready())?)
+        })
+    }
+
+    /// Waits for every device, also when one has failed: the others use the same memory.
+    pub fn wait(&mut self) -> Result<()> {
+        let mut outcome = Ok(());
+        for device in 0..self.events.len() {
+            if let Some(event) = self.take_event(device) {
+                outcome = outcome.and(event.wait());
+            }
+        }
+        outcome
+    }
+
+    /// What [`Bound::notify`] takes.
+    pub fn notice(&self, callback: Callback) -> Arc<Notice> {
+        Arc::new(Notice::new(self.api, callback))
+    }
+
+    /// Calls the host back when every device has ended; at once if they have.
+    pub fn notify(&self, notice: &Arc<Notice>) -> Result<()> {
+        let mut events = self.events.iter().filter(|event| !event.is_null());
+        notice.expect(events.clone().count() + 1);
+        let asked = events.try_for_each(|&raw| {
+            // SAFETY: as in `is_ready`.
+            let event = unsafe { Event::from_raw(self.api, raw) }.map(ManuallyDrop::new);
+            event.map_or(Ok(()), |event| event.notify_when_ready(notice))
+        });
+        notice.one_ended(); // the one more that nobody else counts down
+        asked
+    }
+
+    fn take_event(&mut self, device: usize) -> Option<Event> {
         let raw = std::mem::replace(&mut self.events[device], std::ptr::null_mut());
         // SAFETY: the plugin wrote it for this step, and it is taken once.
         unsafe { Event::from_raw(self.api, raw) }
     }
 
-    /// A result of the last step, to keep; there is none in its place then.
-    pub fn take_result(&mut self, device: usize, index: usize) -> Option<Buffer> {
-        let place = device * self.result_count + index;
-        let raw = std::mem::replace(&mut self.results[place], std::ptr::null_mut());
+    /// A result of the last step, to keep; there is none in its place then. Those of the
+    /// first device stand first, then those of the next.
+    pub fn take_result(&mut self, position: usize) -> Option<Buffer> {
+        let raw = std::mem::replace(&mut self.results[position], std::ptr::null_mut());
         // SAFETY: the plugin wrote it, and it is taken once.
         unsafe { Buffer::from_raw(self.api, raw, self.in_place) }
     }
 
     /// Looks at a result of the last step.
-    pub fn with_result<T>(&self, device: usize, index: usize, look: impl FnOnce(&Buffer) -> T) -> Option<T> {
-        let raw = self.results[device * self.result_count + index];
+    pub fn with_result<T>(&self, position: usize, look: impl FnOnce(&Buffer) -> T) -> Option<T> {
         // SAFETY: the plugin wrote it; the wrapper does not destroy it.
-        let buffer = unsafe { Buffer::from_raw(self.api, raw, self.in_place) }?;
-        let buffer = std::mem::ManuallyDrop::new(buffer);
+        let buffer = unsafe { Buffer::from_raw(self.api, self.results[position], self.in_place) }?;
+        let buffer = ManuallyDrop::new(buffer);
         Some(look(&buffer))
     }
 
     fn destroy_results(&mut self) {
         for device in 0..self.events.len() {
             drop(self.take_event(device));
-            for index in 0..self.result_count {
-                drop(self.take_result(device, index));
-            }
+        }
+        for position in 0..self.results.len() {
+            drop(self.take_result(position));
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
+use super::notice::{Notice, part_ended};
 use super::{Api, HostView, call, presence, sys};
 use crate::error::Result;
 
@@ -40,6 +42,24 @@ impl Event {
         args.event = self.raw;
         // SAFETY: the event is alive.
         unsafe { call!(self.api, PJRT_Event_Await, &mut args) }
+    }
+
+    /// Counts down what `notice` waits for once the event is ready: at once when it is,
+    /// else later from a thread of the plugin.
+    pub(super) fn notify_when_ready(&self, notice: &Arc<Notice>) -> Result<()> {
+        let counting = Arc::into_raw(Arc::clone(notice));
+        let mut args = sys::PJRT_Event_OnReady_Args::new();
+        args.event = self.raw;
+        args.callback = Some(part_ended);
+        args.user_arg = counting.cast_mut().cast();
+        // SAFETY: the event is alive; the callback drops what it is given.
+        let result = unsafe { call!(self.api, PJRT_Event_OnReady, &mut args) };
+        if result.is_err() {
+            // SAFETY: a refused callback is never called, so the reference is ours again.
+            let notice = unsafe { Arc::from_raw(counting) };
+            notice.one_ended();
+        }
+        result
     }
 
     /// Gives `view` back once the event is ready: at once when it is, else later

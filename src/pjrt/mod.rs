@@ -16,6 +16,7 @@ mod compiled;
 mod event;
 mod executable;
 mod host;
+mod notice;
 mod own_memory;
 pub mod presence;
 
@@ -26,8 +27,9 @@ pub use buffer::{BorrowedBuffer, Buffer, BufferRef, Layout};
 pub use client::{ArraySpec, Client, Device};
 pub use compiled::{Executable, MemoryUse, Shape};
 pub use event::{Event, HoldReleases};
-pub use executable::{INLINE, LoadedExecutable, Results};
-pub use host::{HostInput, HostOutput, HostStrided, HostView};
+pub use executable::{Events, INLINE, LoadedExecutable, Results};
+pub use host::{HostInput, HostOutput, HostStrided, HostTarget, HostView};
+pub use notice::{Callback, Notice};
 pub use own_memory::OwnMemory;
 
 /// Calls a function of the plugin's table: its error, or an error that names the

@@ -9,30 +9,30 @@ use crate::dtype::{ArrayType, DType};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::pjrt::{
-    ArraySpec, BorrowedBuffer, Buffer, BufferRef, HostInput, HostOutput, INLINE, Layout, presence,
+    ArraySpec, BorrowedBuffer, Buffer, BufferRef, Event, HostInput, HostOutput, INLINE, Layout, presence,
 };
 use crate::program::TensorSpec;
 
 impl Executable {
-    /// Runs the program on host memory and waits for the results.
+    /// Runs the program on host memory and waits for the results. The lists hold what
+    /// belongs to the first device, then what belongs to the next.
     pub fn run_on_host(&self, inputs: &[HostInput<'_>], outputs: &mut [HostOutput<'_>]) -> Result<()> {
         let executable = &*self.0;
         presence::check()?;
-        executable.check_runs_alone()?;
         self.check_counts(inputs.len(), outputs.len())?;
-        check_inputs(inputs, self.inputs())?;
-        check_outputs(outputs, self.outputs())?;
+        check_inputs(executable, inputs)?;
+        check_outputs(executable, outputs)?;
 
         let arguments = borrow_all(executable, inputs)?;
         let list = argument_list(executable, &arguments);
-        let notify = !executable.runtime.info.is_synchronous;
-        let (results, ended) = executable.loaded.execute(&list, notify)?;
-        if let Some(ended) = ended {
-            ended.wait()?;
-        }
+        let notify = !executable.is_synchronous();
+        let devices = executable.devices.len();
+        let (results, ended) = executable.loaded.execute(&list, devices, executable.target(), notify)?;
+        wait_for_all(&ended)?;
         let layouts = executable.layouts(&results)?;
-        for (index, output) in outputs.iter_mut().enumerate() {
-            read(&results[index], &self.outputs()[index], &layouts[index], output)?;
+        for (position, output) in outputs.iter_mut().enumerate() {
+            let index = position % self.outputs().len();
+            read(&results[position], &self.outputs()[index], &layouts[index], output)?;
         }
         // Results go before the arguments whose memory they may have taken over.
         drop(results);
@@ -48,37 +48,54 @@ impl Executable {
     }
 }
 
+/// Waits for every device, also when one has failed: the others use the same memory.
+pub(super) fn wait_for_all(events: &[Event]) -> Result<()> {
+    events.iter().map(Event::wait).fold(Ok(()), Result::and)
+}
+
 pub(super) fn borrow_all<'a>(
     executable: &Inner,
     inputs: &[HostInput<'a>],
 ) -> Result<SmallVec<[BorrowedBuffer<'a>; INLINE]>> {
-    let specs = &executable.signature.inputs;
-    let borrow = |(index, input): (usize, &HostInput<'a>)| {
-        let spec = ArraySpec { dtype: specs[index].dtype, dims: &specs[index].dims };
-        executable.runtime.client.borrow_from_host(*input, spec, executable.target())
-    };
-    executable.arguments.select(inputs).map(borrow).collect()
+    let (runtime, specs) = (executable.runtime, &executable.signature.inputs);
+    let mut borrowed = SmallVec::new();
+    for (device, inputs) in executable.by_device(inputs, specs.len()) {
+        let device = runtime.device(device)?;
+        for (index, input) in executable.arguments.select(inputs) {
+            let spec = ArraySpec { dtype: specs[index].dtype, dims: &specs[index].dims };
+            borrowed.push(runtime.client.borrow_from_host(*input, spec, device)?);
+        }
+    }
+    Ok(borrowed)
 }
 
-/// What the plugin is given: the arguments, and before them what the program takes
-/// besides.
+/// What the plugin is given: for each device the arguments, and before them what the
+/// program takes besides.
 pub(super) fn argument_list<'a>(
     executable: &'a Inner,
     arguments: &'a [BorrowedBuffer<'_>],
 ) -> SmallVec<[BufferRef<'a>; INLINE]> {
-    let index = executable.arguments.platform_index().map(Buffer::as_argument);
-    index.into_iter().chain(arguments.iter().map(BorrowedBuffer::as_argument)).collect()
+    let mut list = SmallVec::new();
+    let each = arguments.len() / executable.devices.len();
+    for (device, arguments) in executable.by_device(arguments, each) {
+        list.extend(executable.arguments.platform_index(device).map(Buffer::as_argument));
+        list.extend(arguments.iter().map(BorrowedBuffer::as_argument));
+    }
+    list
 }
 
-pub(super) fn check_inputs(inputs: &[HostInput<'_>], specs: &[TensorSpec]) -> Result<()> {
-    for (index, (input, spec)) in inputs.iter().zip(specs).enumerate() {
+pub(super) fn check_inputs(executable: &Inner, inputs: &[HostInput<'_>]) -> Result<()> {
+    let specs = &executable.signature.inputs;
+    for (position, input) in inputs.iter().enumerate() {
+        let spec = &specs[position % specs.len()];
+        let name = || executable.name_of("argument", position, specs.len());
         if input.size() != spec.host_size() {
-            return Err(wrong_size("argument", index, spec, input.size()).parameter("input_sizes"));
+            return Err(wrong_size(name(), spec, input.size()).parameter("input_sizes"));
         }
         if spec.dtype == DType::PRED {
             check_bools(input).map_err(|error| {
                 error
-                    .map_message(|message| format!("argument {index}, {}: {message}", spec.array_type()))
+                    .map_message(|message| format!("{}, {}: {message}", name(), spec.array_type()))
                     .parameter("inputs")
             })?;
         }
@@ -86,19 +103,22 @@ pub(super) fn check_inputs(inputs: &[HostInput<'_>], specs: &[TensorSpec]) -> Re
     Ok(())
 }
 
-fn check_outputs(outputs: &[HostOutput<'_>], specs: &[TensorSpec]) -> Result<()> {
-    for (index, (output, spec)) in outputs.iter().zip(specs).enumerate() {
+fn check_outputs(executable: &Inner, outputs: &[HostOutput<'_>]) -> Result<()> {
+    let specs = &executable.signature.outputs;
+    for (position, output) in outputs.iter().enumerate() {
+        let spec = &specs[position % specs.len()];
         if output.size() != spec.host_size() {
-            return Err(wrong_size("result", index, spec, output.size()).parameter("output_sizes"));
+            let name = executable.name_of("result", position, specs.len());
+            return Err(wrong_size(name, spec, output.size()).parameter("output_sizes"));
         }
     }
     Ok(())
 }
 
 #[cold]
-fn wrong_size(what: &str, index: usize, spec: &TensorSpec, got: usize) -> Error {
+fn wrong_size(name: String, spec: &TensorSpec, got: usize) -> Error {
     let (array_type, expected) = (spec.array_type(), spec.host_size());
-    Error::invalid_argument(format!("{what} {index} is {array_type} and takes {expected} bytes, got {got}"))
+    Error::invalid_argument(format!("{name} is {array_type} and takes {expected} bytes, got {got}"))
         .hint("sizes are in bytes; check the number of elements and the element type")
 }
 

@@ -1,7 +1,7 @@
 //! Reading an output of a call.
 
 use crate::error::{Code, Error, Origin, Result};
-use crate::pjrt::{Bound, Buffer, OwnMemory};
+use crate::pjrt::{Bound, Buffer, HostTarget, OwnMemory};
 use crate::runtime::executable::Inner;
 use crate::runtime::run::copy_row_major;
 
@@ -14,18 +14,27 @@ pub struct Output {
     in_place: Option<bool>,
     /// A copy for the host, where it may not.
     copy: Option<OwnMemory>,
+    /// Memory of the host that each step writes it to.
+    target: Option<HostTarget>,
 }
 
 impl Output {
     /// The address of the output of a step; NULL if it has no elements.
-    pub fn read(&mut self, executable: &Inner, bound: &Bound, index: usize, step: u64) -> Result<*const u8> {
+    pub fn read(
+        &mut self,
+        executable: &Inner,
+        bound: &Bound,
+        position: usize,
+        step: u64,
+    ) -> Result<*const u8> {
         if let Some((found, address)) = self.found
             && found == step
         {
             return Ok(std::ptr::with_exposed_provenance(address));
         }
+        let index = position % executable.signature.outputs.len();
         let look = |result: &Buffer| self.look(executable, result, index);
-        let address = bound.with_result(0, index, look).unwrap_or_else(|| Err(taken(index)))?;
+        let address = bound.with_result(position, look).unwrap_or_else(|| Err(taken(index)))?;
         self.found = Some((step, address.expose_provenance()));
         Ok(address)
     }
@@ -33,6 +42,48 @@ impl Output {
     /// Forgets the address, since the output is somebody else's now.
     pub fn forget(&mut self) {
         self.found = None;
+    }
+
+    /// Says where each step writes the output, if it is to do so.
+    pub fn store_to(&mut self, target: Option<HostTarget>) {
+        self.found = None;
+        self.target = target;
+    }
+
+    /// Whether each step writes the output somewhere.
+    pub fn is_stored(&self) -> bool {
+        self.target.is_some()
+    }
+
+    /// Writes the output of a step to where the host wants it.
+    pub fn store(&mut self, executable: &Inner, bound: &Bound, position: usize, step: u64) -> Result<()> {
+        let Some(mut target) = self.target.take() else { return Ok(()) };
+        let index = position % executable.signature.outputs.len();
+        let stored =
+            bound.with_result(position, |result| self.store_result(executable, result, index, &mut target));
+        self.found = Some((step, target.address().expose_provenance()));
+        self.target = Some(target);
+        stored.unwrap_or_else(|| Err(taken(index)))
+    }
+
+    fn store_result(
+        &mut self,
+        executable: &Inner,
+        result: &Buffer,
+        index: usize,
+        target: &mut HostTarget,
+    ) -> Result<()> {
+        let spec = &executable.signature.outputs[index];
+        if self.in_place == Some(true) {
+            result.copy_in_place(&mut target.as_output())?;
+            return Ok(());
+        }
+        let layout = result.layout(spec.dims.len())?;
+        let is_readable = layout.is_row_major(&spec.dims) && !spec.dtype.is_sub_byte();
+        if is_readable && spec.host_size() > 0 && result.bytes(spec.host_size())?.is_some() {
+            self.in_place = Some(true);
+        }
+        copy_row_major(result, spec.array_type(), &layout, &mut target.as_output())
     }
 
     fn look(&mut self, executable: &Inner, result: &Buffer, index: usize) -> Result<*const u8> {
@@ -43,7 +94,7 @@ impl Output {
         }
         if self.in_place == Some(true) {
             // A synchronous plugin gives no result before it is there.
-            if !executable.runtime.info.is_synchronous {
+            if !executable.is_synchronous() {
                 result.wait()?;
             }
             return result.address();
