@@ -17,7 +17,7 @@ use std::time::Duration;
 use super::buffer::cyxla_buffer;
 use super::error::cyxla_error;
 use super::executable::cyxla_executable;
-use super::guard::{guard, value};
+use super::guard::{guard, guard_step, value, value_step};
 use super::options::cyxla_options;
 use super::pointer::{self, Out};
 use crate::error::{Code, Error, Origin, Result};
@@ -32,11 +32,10 @@ pub struct cyxla_call {
 
 impl cyxla_call {
     /// Uses the call, unless another thread does.
+    #[inline]
     fn with<T>(&self, work: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
         if self.is_busy.swap(true, Ordering::Acquire) {
-            let message = "the call is in use: by another thread, or by the function that runs this callback";
-            return Err(Error::new(Code::FailedPrecondition, Origin::Caller, message)
-                .hint("make one call for each thread"));
+            return Err(in_use());
         }
         let in_use = InUse(&self.is_busy);
         // SAFETY: whoever set the mark has the call alone until the mark is gone.
@@ -44,6 +43,12 @@ impl cyxla_call {
         drop(in_use);
         outcome
     }
+}
+
+#[cold]
+fn in_use() -> Error {
+    let message = "the call is in use: by another thread, or by the function that runs this callback";
+    Error::new(Code::FailedPrecondition, Origin::Caller, message).hint("make one call for each thread")
 }
 
 /// The mark that a call is in use; gone also after a panic.
@@ -211,7 +216,7 @@ pub unsafe extern "C" fn cyxla_call_bind_output(
 /// @threads one at a time.   @blocks until the program has ended.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_call_run(call: *mut cyxla_call) -> *mut cyxla_error {
-    guard("cyxla_call_run", || {
+    guard_step("cyxla_call_run", || {
         // SAFETY: NULL or a living call.
         let call = unsafe { pointer::reference(call.cast_const(), "call")? };
         call.with(Call::run)
@@ -228,7 +233,7 @@ pub unsafe extern "C" fn cyxla_call_run(call: *mut cyxla_call) -> *mut cyxla_err
 /// @threads one at a time.   @blocks on a synchronous runtime, until the program has ended.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_call_start(call: *mut cyxla_call) -> *mut cyxla_error {
-    guard("cyxla_call_start", || {
+    guard_step("cyxla_call_start", || {
         // SAFETY: NULL or a living call.
         let call = unsafe { pointer::reference(call.cast_const(), "call")? };
         call.with(Call::start)
@@ -276,7 +281,7 @@ pub unsafe extern "C" fn cyxla_call_set_done(
 /// @threads one at a time.   @blocks until the program has ended or the time is over.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_call_wait(call: *mut cyxla_call, timeout_ms: i64) -> *mut cyxla_error {
-    guard("cyxla_call_wait", || {
+    guard_step("cyxla_call_wait", || {
         // SAFETY: NULL or a living call.
         let call = unsafe { pointer::reference(call.cast_const(), "call")? };
         let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
@@ -318,7 +323,7 @@ pub unsafe extern "C" fn cyxla_call_output(
 ) -> *const c_void {
     // SAFETY: NULL or a living call.
     let call = unsafe { pointer::optional(call.cast_const()) };
-    let found = value(None, || call?.with(|call| call.output(device, index)).ok());
+    let found = value_step(None, || call?.with(|call| call.output(device, index)).ok());
     let Some((address, bytes)) = found else { return std::ptr::null() };
     // SAFETY: NULL or writable.
     unsafe { pointer::set(size, bytes) };

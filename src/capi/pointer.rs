@@ -8,18 +8,24 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::pjrt::{HostInput, HostOutput};
 
+#[cold]
 fn null(parameter: &str) -> Error {
     Error::invalid_argument(format!("{parameter} is NULL")).parameter(parameter)
 }
 
+#[cold]
+fn misaligned(pointer: *const (), alignment: usize, parameter: &str) -> Error {
+    let message = format!("{parameter} is {pointer:?}, which is not aligned to {alignment} bytes");
+    Error::invalid_argument(message).parameter(parameter)
+}
+
+#[inline]
 fn check<T>(pointer: *const T, parameter: &str) -> Result<()> {
     if pointer.is_null() {
         return Err(null(parameter));
     }
     if !pointer.is_aligned() {
-        let message =
-            format!("{parameter} is {pointer:?}, which is not aligned to {} bytes", align_of::<T>());
-        return Err(Error::invalid_argument(message).parameter(parameter));
+        return Err(misaligned(pointer.cast(), align_of::<T>(), parameter));
     }
     Ok(())
 }
@@ -28,6 +34,7 @@ fn check<T>(pointer: *const T, parameter: &str) -> Result<()> {
 ///
 /// # Safety
 /// NULL, or alive and not freed or changed during `'a`.
+#[inline]
 pub(super) unsafe fn reference<'a, T>(pointer: *const T, parameter: &str) -> Result<&'a T> {
     check(pointer, parameter)?;
     // SAFETY: the caller's promise.

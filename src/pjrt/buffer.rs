@@ -101,6 +101,7 @@ impl Buffer {
     }
 
     /// Where the contents are, for a device whose memory is host memory.
+    #[inline]
     pub fn address(&self) -> Result<*const u8> {
         let mut args = sys::PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args::new();
         args.buffer = self.raw;

@@ -21,8 +21,7 @@ use crate::pjrt::{Bound, Callback, HostTarget, Notice, presence};
 
 /// A prepared call. One thread at a time.
 pub struct Call {
-    executable: Executable,
-    /// Goes before what its arguments are made of.
+    /// Goes before the executable, and before what its arguments are made of.
     bound: Bound,
     places: Places,
     /// The inputs of the first device, then those of the next.
@@ -41,8 +40,11 @@ pub struct Call {
     notice: Option<Arc<Notice>>,
     /// Why no step can be run; `None` if one can.
     obstacle: Option<Error>,
+    /// Nothing has to be done in a step but to run the program.
+    is_plain: bool,
     /// How many steps were started.
     steps: u64,
+    executable: Executable,
 }
 
 /// An output that is an input of the next step, by their positions among those of all
@@ -80,7 +82,8 @@ impl Call {
         }
         let (devices, each) = (places.devices(), inner.arguments.count(specs.len()));
         let target = inner.runtime.device(devices[0])?;
-        let mut bound = Bound::new(&inner.loaded, devices.len(), each, target);
+        let notify = !inner.is_synchronous();
+        let mut bound = Bound::new(&inner.loaded, devices.len(), each, target, notify);
         for (place, &device) in devices.iter().enumerate() {
             if let Some(index) = inner.arguments.platform_index(device) {
                 bound.set_argument(place, 0, index.as_argument());
@@ -89,7 +92,7 @@ impl Call {
         let mut call = Call {
             bound,
             inputs: (0..devices.len() * specs.len()).map(|_| Input::Nothing).collect(),
-            outputs: (0..devices.len() * executable.outputs().len()).map(|_| Output::default()).collect(),
+            outputs: (devices.iter()).flat_map(|_| executable.outputs().iter().map(Output::new)).collect(),
             places,
             feeds: Vec::new(),
             parameters,
@@ -98,10 +101,11 @@ impl Call {
             stored_outputs: Vec::new(),
             notice: None,
             obstacle: None,
+            is_plain: false,
             steps: 0,
             executable: executable.clone(),
         };
-        call.obstacle = call.missing_input();
+        call.review();
         Ok(call)
     }
 
@@ -155,7 +159,7 @@ impl Call {
             None => self.feeds.push(Feed { output: from, input: to, is_placed: true }),
         }
         self.place(to);
-        self.obstacle = self.missing_input();
+        self.review();
         Ok(())
     }
 
@@ -174,6 +178,7 @@ impl Call {
         self.outputs[position].store_to(target);
         let is_stored = |position: &usize| self.outputs[*position].is_stored();
         self.stored_outputs = (0..self.outputs.len()).filter(is_stored).collect();
+        self.review();
         Ok(())
     }
 
@@ -190,12 +195,18 @@ impl Call {
 
     /// An output of the last step, in place where that can be: its address, which is
     /// good until the next step, and its size.
+    #[inline]
     pub fn output(&mut self, device: usize, index: usize) -> Result<(*const u8, usize)> {
-        self.check_idle()?;
         let position = self.places.output(device, index)?;
-        self.check_has_results()?;
-        let size = self.executable.outputs()[index].host_size();
-        let address = self.outputs[position].read(&self.executable.0, &self.bound, position, self.steps)?;
+        if self.state != State::Done {
+            return Err(self.no_results());
+        }
+        let output = &mut self.outputs[position];
+        let size = output.size();
+        if let Some(address) = output.found(self.steps) {
+            return Ok((address, size));
+        }
+        let address = output.read(&self.executable.0, &self.bound, position, index, self.steps)?;
         Ok((address, size))
     }
 
@@ -203,7 +214,9 @@ impl Call {
     pub fn take(&mut self, device: usize, index: usize) -> Result<Buffer> {
         self.check_idle()?;
         let position = self.places.output(device, index)?;
-        self.check_has_results()?;
+        if self.state != State::Done {
+            return Err(self.no_results());
+        }
         if self.feeds.iter().any(|feed| feed.output == position) {
             let message = format!("output {index} is an input of the next step, so it cannot be taken");
             return Err(Error::new(Code::FailedPrecondition, Origin::Caller, message));
@@ -216,20 +229,18 @@ impl Call {
         Ok(Buffer::new(self.executable.0.runtime, taken, layout, spec.array_type(), device, false))
     }
 
+    #[inline]
     fn check_idle(&self) -> Result<()> {
-        if self.state != State::InFlight {
-            return Ok(());
-        }
-        Err(Error::new(Code::FailedPrecondition, Origin::Caller, "a step of this call is in flight")
-            .hint("wait for it first: cyxla_call_wait"))
+        if self.state == State::InFlight { Err(in_flight()) } else { Ok(()) }
     }
 
-    fn check_has_results(&self) -> Result<()> {
-        if self.state == State::Done {
-            return Ok(());
+    #[cold]
+    fn no_results(&self) -> Error {
+        if self.state == State::InFlight {
+            return in_flight();
         }
         let message = "this call has no results: it was not run, or its last step failed";
-        Err(Error::new(Code::FailedPrecondition, Origin::Caller, message))
+        Error::new(Code::FailedPrecondition, Origin::Caller, message)
     }
 
     fn replace_input(&mut self, position: usize, input: Input) {
@@ -242,7 +253,17 @@ impl Call {
         let busy =
             |&position: &usize| self.inputs[position].needs_a_look(specs[position % specs.len()].is_donated);
         self.busy_inputs = (0..self.inputs.len()).filter(busy).collect();
+        self.review();
+    }
+
+    /// Finds out what stands against a step, and what has to be done in one.
+    fn review(&mut self) {
         self.obstacle = self.missing_input();
+        self.is_plain = self.obstacle.is_none()
+            && self.feeds.is_empty()
+            && self.busy_inputs.is_empty()
+            && self.stored_outputs.is_empty()
+            && self.executable.0.is_synchronous();
     }
 
     /// Puts what an input is now into the plugin's list.
@@ -269,4 +290,10 @@ impl Call {
         let missing = (0..self.inputs.len()).find(is_missing)?;
         Some(input::not_set(self.places.name_input(missing), &specs[missing % specs.len()]))
     }
+}
+
+#[cold]
+fn in_flight() -> Error {
+    Error::new(Code::FailedPrecondition, Origin::Caller, "a step of this call is in flight")
+        .hint("wait for it first: cyxla_call_wait")
 }

@@ -44,6 +44,7 @@ impl Places {
     }
 
     /// Where an output stands in the list of all devices' outputs.
+    #[inline]
     pub fn output(&self, device: usize, index: usize) -> Result<usize> {
         self.check("output", "output", self.output_count, device, index)
     }
@@ -70,17 +71,37 @@ impl Places {
         }
     }
 
-    fn check(&self, what: &str, parameter: &str, count: usize, device: usize, index: usize) -> Result<usize> {
-        if device >= self.devices.len() {
-            let runs = self.devices.len();
+    #[inline]
+    fn check(
+        &self,
+        what: &'static str,
+        parameter: &'static str,
+        count: usize,
+        device: usize,
+        index: usize,
+    ) -> Result<usize> {
+        if device < self.devices.len() && index < count {
+            return Ok(device * count + index);
+        }
+        Err(self.nowhere(what, parameter, count, device, index))
+    }
+
+    #[cold]
+    fn nowhere(
+        &self,
+        what: &str,
+        parameter: &'static str,
+        count: usize,
+        device: usize,
+        index: usize,
+    ) -> Error {
+        let runs = self.devices.len();
+        if device >= runs {
             let message = format!("device {device} does not exist; the call runs on {runs}, counted from 0");
-            return Err(Error::invalid_argument(message).parameter("device"));
+            return Error::invalid_argument(message).parameter("device");
         }
-        if index >= count {
-            let message = format!("{what} {index} does not exist; the program has {count}");
-            return Err(Error::invalid_argument(message).parameter(parameter));
-        }
-        Ok(device * count + index)
+        let message = format!("{what} {index} does not exist; the program has {count}");
+        Error::invalid_argument(message).parameter(parameter)
     }
 }
 
