@@ -84,7 +84,7 @@ fn caught<T>(body: impl FnOnce() -> T) -> Option<T> {
     if !HOOK.is_completed() {
         install_hook();
     }
-    let depth = DEPTH.with(|depth| std::ptr::from_ref(depth));
+    let depth = DEPTH.with(std::ptr::from_ref);
     // SAFETY: what has no destructor lives as long as the thread, which is this one.
     let depth = unsafe { &*depth };
     depth.set(depth.get() + 1);

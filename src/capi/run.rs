@@ -11,11 +11,14 @@ use smallvec::SmallVec;
 use super::buffer::cyxla_buffer;
 use super::error::cyxla_error;
 use super::executable::cyxla_executable;
-use super::guard::guard;
+use super::guard::{guard, guard_step};
 use super::pointer;
 use crate::error::Result;
 use crate::pjrt::{HostInput, HostOutput, INLINE};
 use crate::runtime::Buffer;
+
+type Inputs<'a> = SmallVec<[HostInput<'a>; INLINE]>;
+type Outputs<'a> = SmallVec<[HostOutput<'a>; INLINE]>;
 
 /// # Safety
 /// `inputs` and `sizes` have `count` items; each input is NULL or readable so far.
@@ -23,16 +26,16 @@ unsafe fn host_inputs<'a>(
     inputs: *const *const c_void,
     sizes: *const usize,
     count: usize,
-) -> Result<SmallVec<[HostInput<'a>; INLINE]>> {
+    all: &mut Inputs<'a>,
+) -> Result<()> {
     // SAFETY: the caller's promise.
     let (inputs, sizes) =
         unsafe { (pointer::slice(inputs, count, "inputs")?, pointer::slice(sizes, count, "input_sizes")?) };
-    let each = inputs.iter().zip(sizes).enumerate();
-    // SAFETY: the caller's promise.
-    each.map(|(index, (&address, &size))| unsafe {
-        pointer::host_input(address, size, || format!("inputs[{index}]"))
-    })
-    .collect()
+    for (index, (&address, &size)) in inputs.iter().zip(sizes).enumerate() {
+        // SAFETY: the caller's promise.
+        all.push(unsafe { pointer::host_input(address, size, || format!("inputs[{index}]")) }?);
+    }
+    Ok(())
 }
 
 /// # Safety
@@ -41,17 +44,17 @@ unsafe fn host_outputs<'a>(
     outputs: *const *mut c_void,
     sizes: *const usize,
     count: usize,
-) -> Result<SmallVec<[HostOutput<'a>; INLINE]>> {
+    all: &mut Outputs<'a>,
+) -> Result<()> {
     // SAFETY: the caller's promise.
     let (outputs, sizes) = unsafe {
         (pointer::slice(outputs, count, "outputs")?, pointer::slice(sizes, count, "output_sizes")?)
     };
-    let each = outputs.iter().zip(sizes).enumerate();
-    // SAFETY: the caller's promise.
-    each.map(|(index, (&address, &size))| unsafe {
-        pointer::host_output(address, size, || format!("outputs[{index}]"))
-    })
-    .collect()
+    for (index, (&address, &size)) in outputs.iter().zip(sizes).enumerate() {
+        // SAFETY: the caller's promise.
+        all.push(unsafe { pointer::host_output(address, size, || format!("outputs[{index}]")) }?);
+    }
+    Ok(())
 }
 
 /// Runs a program on host memory and waits for the results.
@@ -84,14 +87,15 @@ pub unsafe extern "C" fn cyxla_run(
     output_sizes: *const usize,
     output_count: usize,
 ) -> *mut cyxla_error {
-    guard("cyxla_run", || {
+    guard_step("cyxla_run", || {
         // SAFETY: NULL or a living executable; arrays and memory as the contract says.
         unsafe {
             let executable = &pointer::reference(executable, "executable")?.executable;
             executable.check_counts(input_count, output_count)?;
-            let inputs = host_inputs(inputs, input_sizes, input_count)?;
-            let mut outputs = host_outputs(outputs, output_sizes, output_count)?;
-            executable.run_on_host(&inputs, &mut outputs)
+            let (mut all_inputs, mut all_outputs) = (Inputs::new(), Outputs::new());
+            host_inputs(inputs, input_sizes, input_count, &mut all_inputs)?;
+            host_outputs(outputs, output_sizes, output_count, &mut all_outputs)?;
+            executable.run_on_host(&all_inputs, &mut all_outputs)
         }
     })
 }

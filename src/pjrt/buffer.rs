@@ -151,6 +151,18 @@ impl Buffer {
         Ok(true)
     }
 
+    /// The same for contents that are ready, of a buffer of which [`Buffer::bytes`] has
+    /// shown that it is in host memory and as large as the destination.
+    #[inline]
+    pub fn copy_in_place_now(&self, destination: &mut HostOutput<'_>) -> Result<()> {
+        let source = self.address()?;
+        assert!(self.in_place && !source.is_null(), "in host memory");
+        // SAFETY: as above; the memory is ready, and of the destination's size as the
+        // caller says of every such result.
+        unsafe { std::ptr::copy(source, destination.address(), destination.size()) };
+        Ok(())
+    }
+
     fn device_size(&self) -> Result<usize> {
         let mut args = sys::PJRT_Buffer_OnDeviceSizeInBytes_Args::new();
         args.buffer = self.raw;

@@ -156,7 +156,22 @@ impl Client {
         spec: ArraySpec<'_>,
         device: &Device,
     ) -> Result<BorrowedBuffer<'a>> {
-        check_size(&data, spec)?;
+        let size = ArrayType(spec.dtype, spec.dims).host_size().unwrap_or(usize::MAX);
+        self.borrow_sized(data, spec, size, device)
+    }
+
+    /// The same where the array is known to take `size` bytes.
+    #[inline]
+    pub fn borrow_sized<'a>(
+        &self,
+        data: HostInput<'a>,
+        spec: ArraySpec<'_>,
+        size: usize,
+        device: &Device,
+    ) -> Result<BorrowedBuffer<'a>> {
+        if data.size() != size {
+            return Err(wrong_size(&data, spec));
+        }
         let semantics = if self.can_alias(data.address(), spec.dtype) { ZERO_COPY } else { COPY };
         // SAFETY: the memory holds the array during 'a; the result's drop waits until
         // the plugin is done with it.
@@ -217,9 +232,9 @@ impl Client {
         const ALIGNMENT: usize = 64;
         // Types narrower than a byte are packed, so never the same bytes.
         self.in_place
-            && !dtype.is_sub_byte()
-            && !address.is_null()
             && address.addr().is_multiple_of(ALIGNMENT)
+            && !address.is_null()
+            && !dtype.is_sub_byte()
     }
 
     /// # Safety
@@ -325,7 +340,13 @@ fn check_size(data: &HostInput<'_>, spec: ArraySpec<'_>) -> Result<()> {
     if array.host_size() == Some(data.size()) {
         return Ok(());
     }
-    Err(Error::internal(format!("{} bytes of host memory for {array}", data.size())))
+    Err(wrong_size(data, spec))
+}
+
+#[cold]
+fn wrong_size(data: &HostInput<'_>, spec: ArraySpec<'_>) -> Error {
+    let array = ArrayType(spec.dtype, spec.dims);
+    Error::internal(format!("{} bytes of host memory for {array}", data.size()))
 }
 
 fn plugin_fault(message: &str) -> Error {

@@ -104,27 +104,30 @@ impl LoadedExecutable {
 
     /// Starts the program on its devices, of which there are so many, or on `target` if
     /// it is portable. `arguments` are those of the first device, then those of the next.
+    /// `results` are added in the same order, after an error those that there are.
     ///
-    /// With `notify` the events say when each device has ended.
+    /// With `events` the plugin says there when each device has ended.
     pub fn execute(
         &self,
         arguments: &[BufferRef<'_>],
         device_count: usize,
         target: &Device,
-        notify: bool,
-    ) -> Result<(Results, Events)> {
+        results: &mut Results,
+        events: Option<&mut Events>,
+    ) -> Result<()> {
         assert!(device_count > 0 && arguments.len().is_multiple_of(device_count), "equal lists");
         let argument_count = arguments.len() / device_count;
-        let mut results: SmallVec<[*mut sys::PJRT_Buffer; INLINE]> = SmallVec::new();
-        results.resize(device_count * self.output_count, std::ptr::null_mut());
-        let mut events: SmallVec<[*mut sys::PJRT_Event; 1]> = SmallVec::new();
-        events.resize(device_count, std::ptr::null_mut());
+        let result_count = device_count * self.output_count;
+        let mut made: SmallVec<[*mut sys::PJRT_Buffer; INLINE]> = SmallVec::new();
+        made.resize(result_count, std::ptr::null_mut());
         let (first_argument, first_result) =
-            (arguments.as_ptr().cast::<*mut sys::PJRT_Buffer>(), results.as_mut_ptr());
-        let argument_lists: SmallVec<[_; 1]> =
-            (0..device_count).map(|device| first_argument.wrapping_add(device * argument_count)).collect();
-        let result_lists: SmallVec<[_; 1]> =
-            (0..device_count).map(|device| first_result.wrapping_add(device * self.output_count)).collect();
+            (arguments.as_ptr().cast::<*mut sys::PJRT_Buffer>(), made.as_mut_ptr());
+        let mut argument_lists: SmallVec<[_; 1]> = SmallVec::new();
+        let mut result_lists: SmallVec<[_; 1]> = SmallVec::new();
+        for device in 0..device_count {
+            argument_lists.push(first_argument.wrapping_add(device * argument_count));
+            result_lists.push(first_result.wrapping_add(device * self.output_count));
+        }
         let mut options = sys::PJRT_ExecuteOptions::new();
         let mut args = sys::PJRT_LoadedExecutable_Execute_Args::new();
         args.executable = self.raw;
@@ -134,25 +137,31 @@ impl LoadedExecutable {
         args.num_args = argument_count;
         args.output_lists = result_lists.as_ptr();
         args.execute_device = self.execute_device(target);
-        if notify {
-            args.device_complete_events = events.as_mut_ptr();
+        let mut ends: SmallVec<[*mut sys::PJRT_Event; 1]> = SmallVec::new();
+        if events.is_some() {
+            ends.resize(device_count, std::ptr::null_mut());
+            args.device_complete_events = ends.as_mut_ptr();
         }
         // SAFETY: a `BufferRef` is the plugin's pointer to a living buffer; all
         // lists have the lengths said and outlive the call.
-        let result = unsafe { call!(self.api, PJRT_LoadedExecutable_Execute, &mut args) };
-        // SAFETY: what the plugin wrote is ours, also when only part was written.
-        let (events, buffers) = unsafe {
-            let buffers = results.iter().filter_map(|&raw| Buffer::from_raw(self.api, raw, self.in_place));
-            let events = events.iter().filter_map(|&raw| Event::from_raw(self.api, raw));
-            (events.collect::<Events>(), buffers.collect::<Results>())
-        };
-        result?;
-        if buffers.len() != results.len() {
-            let (got, due) = (buffers.len(), results.len());
-            let message = format!("the plugin gave {got} of {due} results, and no error");
+        let outcome = unsafe { call!(self.api, PJRT_LoadedExecutable_Execute, &mut args) };
+        for &raw in &made {
+            // SAFETY: what the plugin wrote is ours, also when only part was written.
+            if let Some(buffer) = unsafe { Buffer::from_raw(self.api, raw, self.in_place) } {
+                results.push(buffer);
+            }
+        }
+        if let Some(events) = events {
+            // SAFETY: as above.
+            events.extend(ends.iter().filter_map(|&raw| unsafe { Event::from_raw(self.api, raw) }));
+        }
+        outcome?;
+        if results.len() != result_count {
+            let message =
+                format!("the plugin gave {} of {result_count} results, and no error", results.len());
             return Err(Error::new(Code::Internal, Origin::Plugin, message));
         }
-        Ok((buffers, events))
+        Ok(())
     }
 }
 

@@ -110,7 +110,7 @@ fn describe(
         options: options.to_text(),
         from_cache: false,
         saved: None,
-        layouts: OnceLock::new(),
+        forms: OnceLock::new(),
     })))
 }
 

@@ -32,8 +32,16 @@ pub(super) struct Inner {
     pub from_cache: bool,
     /// What it was loaded from, if it was: plugins cannot save what they have loaded.
     pub saved: Option<Saved<'static>>,
-    /// The orders in which results come, known once there were some.
-    pub layouts: OnceLock<Vec<Layout>>,
+    /// What the results are like, known once there were some.
+    pub forms: OnceLock<Vec<ResultForm>>,
+}
+
+/// What a program's result is like, each time.
+pub(super) struct ResultForm {
+    /// The order of its elements.
+    pub layout: Layout,
+    /// Its memory on the device is what the host is to get.
+    pub is_readable: bool,
 }
 
 impl Executable {
@@ -108,7 +116,11 @@ impl Executable {
     /// An error unless the program takes and gives so many arrays, those of all devices
     /// together.
     pub fn check_counts(&self, inputs: usize, outputs: usize) -> Result<()> {
-        let (Signature { inputs: takes, outputs: gives }, devices) = (self.signature(), self.device_count());
+        let Signature { inputs: takes, outputs: gives } = &self.0.signature;
+        let devices = self.0.devices.len();
+        if inputs == takes.len() * devices && outputs == gives.len() * devices {
+            return Ok(());
+        }
         check_count("input_count", "argument", takes.len(), devices, inputs)?;
         check_count("output_count", "result", gives.len(), devices, outputs)
     }
@@ -131,16 +143,6 @@ impl Inner {
         self.runtime.info.is_synchronous && self.devices.len() == 1
     }
 
-    /// Each device with what belongs to it in a list of `count` items a device.
-    pub fn by_device<'a, T>(
-        &'a self,
-        items: &'a [T],
-        count: usize,
-    ) -> impl Iterator<Item = (usize, &'a [T])> {
-        let part = move |(place, &device): (usize, &usize)| (device, &items[place * count..][..count]);
-        self.devices.iter().enumerate().map(part)
-    }
-
     /// How messages name an item of a list of `count` items a device.
     pub fn name_of(&self, what: &str, position: usize, count: usize) -> String {
         match self.devices.len() {
@@ -149,19 +151,25 @@ impl Inner {
         }
     }
 
-    /// The orders in which results come. A program's results always come in the
-    /// same orders, on every device, so the first ones tell.
-    pub fn layouts(&self, results: &Results) -> Result<&[Layout]> {
-        if let Some(layouts) = self.layouts.get() {
-            return Ok(layouts);
+    /// What the results are like. A program's results always come in the same form, on
+    /// every device, so the first ones tell.
+    pub fn result_forms(&self, results: &Results) -> Result<&[ResultForm]> {
+        if let Some(forms) = self.forms.get() {
+            return Ok(forms);
         }
-        let specs = &self.signature.outputs;
-        let layout = |(result, spec): (&Buffer, &TensorSpec)| result.layout(spec.dims.len());
-        let layouts = results.iter().zip(specs).map(layout).collect::<Result<Vec<_>>>()?;
-        Ok(self.layouts.get_or_init(|| layouts))
+        let form = |(result, spec): (&Buffer, &TensorSpec)| {
+            let layout = result.layout(spec.dims.len())?;
+            let is_whole =
+                spec.host_size() > 0 && !spec.dtype.is_sub_byte() && layout.is_row_major(&spec.dims);
+            let is_readable = is_whole && result.bytes(spec.host_size())?.is_some();
+            Ok(ResultForm { layout, is_readable })
+        };
+        let forms = results.iter().zip(&self.signature.outputs).map(form).collect::<Result<Vec<_>>>()?;
+        Ok(self.forms.get_or_init(|| forms))
     }
 }
 
+#[cold]
 fn check_count(parameter: &str, what: &str, each: usize, devices: usize, got: usize) -> Result<()> {
     let expected = each.saturating_mul(devices);
     if got == expected {

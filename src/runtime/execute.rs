@@ -8,7 +8,7 @@ use super::buffer::{Buffer, alive};
 use super::executable::{Executable, Inner};
 use crate::error::{Error, Result};
 use crate::order;
-use crate::pjrt::{self, BufferRef, HoldReleases, INLINE, presence};
+use crate::pjrt::{self, BufferRef, HoldReleases, INLINE, Results, presence};
 
 impl Executable {
     /// Runs the program on device arrays: those for the first device, then those for the
@@ -40,19 +40,20 @@ impl Executable {
             }
         }
         let target = executable.runtime.device(devices[0])?;
-        let outcome = executable.loaded.execute(&arguments, devices.len(), target, false);
+        let mut results = Results::new();
+        let outcome = executable.loaded.execute(&arguments, devices.len(), target, &mut results, None);
         drop(arguments);
         let taken = take_donated(&mut locks, &converted, inputs);
         drop(locks);
         drop(taken?);
         drop(releases);
 
-        let (results, _) = outcome?;
-        let layouts = executable.layouts(&results)?;
+        outcome?;
+        let forms = executable.result_forms(&results)?;
         let specs = self.outputs();
         let wrap = |(position, result): (usize, pjrt::Buffer)| {
             let (index, device) = (position % specs.len(), devices[position / specs.len()]);
-            let (layout, array) = (layouts[index].clone(), specs[index].array_type());
+            let (layout, array) = (forms[index].layout.clone(), specs[index].array_type());
             Buffer::new(executable.runtime, result, layout, array, device, false)
         };
         Ok(results.into_iter().enumerate().map(wrap).collect())

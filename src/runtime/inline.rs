@@ -1,9 +1,11 @@
 //! Measures whether a plugin really runs programs in the thread that calls it.
 
 use super::Executable;
-use super::run::{argument_list, borrow_all, check_inputs, wait_for_all};
+use smallvec::SmallVec;
+
+use super::run::{Borrowed, borrow_all, check_inputs, list_arguments, wait_for_all};
 use crate::error::Result;
-use crate::pjrt::{Event, HostInput, presence};
+use crate::pjrt::{Event, Events, HostInput, Results, presence};
 
 impl Executable {
     /// Runs the program once and says whether it had ended when the plugin returned
@@ -18,13 +20,15 @@ impl Executable {
         self.check_counts(inputs.len(), self.outputs().len() * devices)?;
         let inputs: Vec<HostInput<'_>> = inputs.iter().map(|bytes| HostInput::new(bytes)).collect();
         check_inputs(executable, &inputs)?;
-        let arguments = borrow_all(executable, &inputs)?;
-        let list = argument_list(executable, &arguments);
-        let (results, ended) = executable.loaded.execute(&list, devices, executable.target(), true)?;
+        let mut arguments = Borrowed::new();
+        borrow_all(executable, &inputs, &mut arguments)?;
+        let mut list = SmallVec::new();
+        list_arguments(executable, &arguments, &mut list);
+        let (mut results, mut ended) = (Results::new(), Events::new());
+        executable.loaded.execute(&list, devices, executable.target(), &mut results, Some(&mut ended))?;
         // A plugin that gives nothing to wait for has nothing left to do.
         let had_ended = ended.iter().map(Event::is_ready).try_fold(true, |all, one| Ok(all && one?));
         wait_for_all(&ended)?;
-        drop(results);
         had_ended
     }
 }
