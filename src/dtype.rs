@@ -142,6 +142,10 @@ impl DType {
     }
 }
 
+/// How many dimensions an array can have: NumPy's own limit. Plugins have none and use stack
+/// for each dimension.
+pub const MOST_DIMS: usize = 64;
+
 /// An array type as messages write it: `f32[2,3]`.
 pub struct ArrayType<'a>(pub DType, pub &'a [i64]);
 

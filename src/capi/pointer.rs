@@ -19,8 +19,9 @@ fn misaligned(pointer: *const (), alignment: usize, parameter: &str) -> Error {
     Error::invalid_argument(message).parameter(parameter)
 }
 
+/// Checks a pointer to something that this layer does not look at itself.
 #[inline]
-fn check<T>(pointer: *const T, parameter: &str) -> Result<()> {
+pub(super) fn check<T>(pointer: *const T, parameter: &str) -> Result<()> {
     if pointer.is_null() {
         return Err(null(parameter));
     }

@@ -58,6 +58,17 @@ impl Layout {
         Err(Error::new(Code::Internal, Origin::Plugin, message))
     }
 
+    /// An order without tiles in PJRT's form, which points into this.
+    pub(super) fn describe(&self) -> sys::PJRT_Buffer_MemoryLayout {
+        let mut tiled = sys::PJRT_Buffer_MemoryLayout_Tiled::new();
+        tiled.minor_to_major = self.minor_to_major.as_ptr();
+        tiled.minor_to_major_size = self.minor_to_major.len();
+        let mut layout = sys::PJRT_Buffer_MemoryLayout::new();
+        layout.r#type = sys::PJRT_Buffer_MemoryLayout_Type_Tiled;
+        layout.value.tiled = tiled;
+        layout
+    }
+
     /// Whether the order is row-major for arrays of these dims. Dimensions of one
     /// element may stand anywhere, and an array without elements has every order.
     pub fn is_row_major(&self, dims: &[i64]) -> bool {
@@ -85,6 +96,14 @@ impl Buffer {
     /// The buffer as an argument.
     pub fn as_argument(&self) -> BufferRef<'_> {
         BufferRef { raw: self.raw, lifetime: PhantomData }
+    }
+
+    pub(super) fn api(&self) -> &'static Api {
+        self.api
+    }
+
+    pub(super) fn raw(&self) -> *mut sys::PJRT_Buffer {
+        self.raw
     }
 
     /// Blocks until the contents are there, and gives the error of the
@@ -194,18 +213,13 @@ impl Buffer {
     /// rank (plugins on host memory may ignore that).
     pub fn copy_to_host(&self, destination: &mut HostOutput<'_>, row_major: Option<usize>) -> Result<()> {
         let order = row_major.map(Layout::row_major);
-        let mut layout = sys::PJRT_Buffer_MemoryLayout::new();
+        let mut layout = order.as_ref().map(Layout::describe);
         let mut args = sys::PJRT_Buffer_ToHostBuffer_Args::new();
         args.src = self.raw;
         args.dst = destination.address().cast();
         args.dst_size = destination.size();
-        if let Some(order) = &order {
-            let mut tiled = sys::PJRT_Buffer_MemoryLayout_Tiled::new();
-            tiled.minor_to_major = order.minor_to_major.as_ptr();
-            tiled.minor_to_major_size = order.minor_to_major.len();
-            layout.r#type = sys::PJRT_Buffer_MemoryLayout_Type_Tiled;
-            layout.value.tiled = tiled;
-            args.host_layout = &mut layout;
+        if let Some(layout) = &mut layout {
+            args.host_layout = layout;
         }
         // SAFETY: the buffer is alive; the destination outlives the wait below.
         let event = unsafe {

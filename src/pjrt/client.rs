@@ -14,10 +14,10 @@ use crate::options::Options;
 
 /// A plugin's client.
 pub struct Client {
-    api: &'static Api,
-    raw: *mut sys::PJRT_Client,
+    pub(super) api: &'static Api,
+    pub(super) raw: *mut sys::PJRT_Client,
     /// Device memory is host memory.
-    in_place: bool,
+    pub(super) in_place: bool,
 }
 
 // SAFETY: PJRT clients may be used from any thread.
@@ -349,6 +349,6 @@ fn wrong_size(data: &HostInput<'_>, spec: ArraySpec<'_>) -> Error {
     Error::internal(format!("{} bytes of host memory for {array}", data.size()))
 }
 
-fn plugin_fault(message: &str) -> Error {
+pub(super) fn plugin_fault(message: &str) -> Error {
     Error::new(Code::Internal, Origin::Plugin, message)
 }

@@ -91,7 +91,13 @@ unsafe extern "C" fn release(error: *mut sys::PJRT_Error, waiting: *mut std::ffi
     // Also after a failed transfer the memory is the host's again; the failure
     // itself reaches whoever uses the buffer.
     let _ = waiting.api.check(error);
-    if let Some(view) = hold_back(waiting.view) {
+    give_back(waiting.view);
+}
+
+/// Gives memory back that the plugin is done with: at once, or later if this thread holds
+/// releases back.
+pub(super) fn give_back(view: HostView) {
+    if let Some(view) = hold_back(view) {
         view.release();
     }
 }

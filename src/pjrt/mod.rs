@@ -13,6 +13,7 @@ mod bound;
 mod buffer;
 mod client;
 mod compiled;
+pub mod dlpack;
 mod event;
 mod executable;
 mod host;

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::run::{check_bools, copy_row_major};
 use super::{Runtime, runtime};
-use crate::dtype::{ArrayType, DType};
+use crate::dtype::{ArrayType, DType, MOST_DIMS};
 use crate::error::{Code, Error, Origin, Result};
 use crate::memory;
 use crate::pjrt::{self, ArraySpec, HostInput, HostOutput, HostStrided, HostView, Layout, presence};
@@ -28,9 +28,6 @@ pub struct Buffer {
     is_row_major: bool,
     is_view: bool,
 }
-
-/// NumPy's own limit; plugins have none and use stack for each dimension.
-const MOST_DIMS: usize = 64;
 
 impl Buffer {
     /// Checks how many dimensions an array has.
@@ -207,6 +204,15 @@ impl Buffer {
         Some(bytes.as_ptr().cast())
     }
 
+    pub(super) fn runtime(&self) -> &'static Runtime {
+        self.runtime
+    }
+
+    /// The order in which the device stores the elements.
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     /// The element type and dims.
     pub(super) fn array_type(&self) -> ArrayType<'_> {
         ArrayType(self.dtype, &self.dims)
@@ -266,11 +272,15 @@ impl Buffer {
 
 /// The contents, unless they were donated.
 pub(super) fn alive(contents: &Option<Arc<pjrt::Buffer>>) -> Result<&Arc<pjrt::Buffer>> {
-    contents.as_ref().ok_or_else(|| {
-        let message = "the buffer was donated to a program, which has taken its contents";
-        Error::new(Code::FailedPrecondition, Origin::Caller, message)
-            .hint("keep a copy of a buffer that is needed after it was donated, or export the program without donation")
-    })
+    contents.as_ref().ok_or_else(donated)
+}
+
+/// The error for a buffer whose contents are gone.
+pub(super) fn donated() -> Error {
+    let message = "the buffer was donated to a program, which has taken its contents";
+    Error::new(Code::FailedPrecondition, Origin::Caller, message).hint(
+        "keep a copy of a buffer that is needed after it was donated, or export the program without donation",
+    )
 }
 
 /// An error for an element type on which a plugin of this age would crash.

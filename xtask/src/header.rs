@@ -12,7 +12,7 @@ use crate::Result;
 use crate::project::{self, Project};
 
 /// The sections, in the order in which they stand in the header.
-const SECTIONS: [&str; 15] = [
+const SECTIONS: [&str; 16] = [
     "version",
     "error",
     "dtype",
@@ -28,7 +28,16 @@ const SECTIONS: [&str; 15] = [
     "run",
     "call",
     "buffer",
+    "dlpack",
 ];
+
+/// Types of other libraries' headers, which may be included before this one or after it:
+/// no typedefs, which C99 allows once only.
+const FOREIGN: &str = "
+/* DLPack's; dlpack.h says what is in them. */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+";
 
 /// What one section says.
 struct Section {
@@ -80,6 +89,7 @@ fn generate(project: &Project) -> Result<String> {
     let mut text = format!("{page}\n\n#ifndef {guard}\n#define {guard}\n\n");
     text += "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n";
     text += &version_macros(version)?;
+    text += FOREIGN;
     text += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     text += &heading("Handles: what each is, how long it lives, and who may share it.");
     for section in &sections {
