@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod dlpack;
 mod header;
 mod peers;
 mod plugins;
