@@ -60,7 +60,7 @@ fn every_struct_is_as_the_header_has_it() {
 #[test]
 fn every_constant_has_the_header_s_value() {
     let header = Header::read();
-    assert!(abi::CONSTANTS.len() > 30, "only {} constants are declared", abi::CONSTANTS.len());
+    assert!(abi::CONSTANTS.len() > 20, "only {} constants are declared", abi::CONSTANTS.len());
     for (name, value) in abi::CONSTANTS {
         assert_eq!(header.constant(name), Some(*value), "{name}");
     }
@@ -75,15 +75,6 @@ fn fields_fill_their_structs() {
             // No gap but before a field of eight bytes, or at the end.
             assert!(end == start || (end < start && start % 8 == 0), "behind {}.{}", layout.name, field.name);
         }
-    }
-}
-
-#[test]
-fn devices_have_their_names() {
-    assert_eq!(abi::device_name(abi::kDLCPU), Some("kDLCPU"));
-    assert_eq!(abi::device_name(abi::kDLTrn), Some("kDLTrn"));
-    for unknown in [0, 5, 6, 19, -1] {
-        assert_eq!(abi::device_name(unknown), None);
     }
 }
 

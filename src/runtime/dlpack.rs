@@ -8,7 +8,7 @@ use super::{Runtime, runtime};
 use crate::dtype::ArrayType;
 use crate::error::{Code, Error, Origin, Result};
 use crate::memory;
-use crate::pjrt::dlpack::{Held, Incoming, Outgoing, Place, abi};
+use crate::pjrt::dlpack::{Held, Incoming, Outgoing, Place, abi, impossible, unknown};
 use crate::pjrt::{HostInput, HostOutput, presence};
 
 impl Buffer {
@@ -75,15 +75,14 @@ fn from_device_memory(incoming: Incoming, platform: &str, number: i64) -> Result
     if own != platform {
         let message =
             format!("the tensor is in memory of a device of {platform}, and the runtime's platform is {own}");
-        return Err(Error::invalid_argument(message)
-            .parameter("tensor")
+        return Err(impossible(message)
             .hint(format!("copy it to host memory first, or load a plugin for {platform}")));
     }
     let position = runtime.devices.iter().position(|device| device.local_hardware_id == number);
     let Some(position) = position else {
         let message =
             format!("the tensor is on device {number} of {platform}, which the runtime does not use");
-        return Err(Error::invalid_argument(message).parameter("tensor"));
+        return Err(impossible(message));
     };
     check_plugin_takes(runtime, dtype)?;
     let dims = dims.to_vec();
@@ -97,9 +96,7 @@ fn from_device_memory(incoming: Incoming, platform: &str, number: i64) -> Result
         let message = format!(
             "{array} is in memory of a device and not row-major, or packed; such tensors are not taken"
         );
-        return Err(Error::new(Code::Unimplemented, Origin::Caller, message)
-            .parameter("tensor")
-            .hint("make it contiguous first"));
+        return Err(unknown(message).hint("make it contiguous first"));
     }
     let (made, layout) = runtime.client.view_device(incoming, &runtime.devices[position])?;
     Ok(Buffer::new(runtime, made, layout, array, position, true))

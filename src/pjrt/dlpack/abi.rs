@@ -105,19 +105,8 @@ dlpack_constants! {
     kDLCPU: i32 = 1;
     kDLCUDA: i32 = 2;
     kDLCUDAHost: i32 = 3;
-    kDLOpenCL: i32 = 4;
-    kDLVulkan: i32 = 7;
-    kDLMetal: i32 = 8;
-    kDLVPI: i32 = 9;
     kDLROCM: i32 = 10;
     kDLROCMHost: i32 = 11;
-    kDLExtDev: i32 = 12;
-    kDLCUDAManaged: i32 = 13;
-    kDLOneAPI: i32 = 14;
-    kDLWebGPU: i32 = 15;
-    kDLHexagon: i32 = 16;
-    kDLMAIA: i32 = 17;
-    kDLTrn: i32 = 18;
 
     kDLInt: u8 = 0;
     kDLUInt: u8 = 1;
@@ -136,12 +125,4 @@ dlpack_constants! {
     kDLFloat6_e2m3fn: u8 = 15;
     kDLFloat6_e3m2fn: u8 = 16;
     kDLFloat4_e2m1fn: u8 = 17;
-}
-
-/// What the header calls a kind of device; `None` for a number that it has not.
-pub fn device_name(device_type: i32) -> Option<&'static str> {
-    let is_device = |name: &str| !name.contains("Float") && name != "kDLInt" && name != "kDLUInt";
-    let devices = CONSTANTS.iter().skip_while(|(name, _)| *name != "kDLCPU");
-    let mut devices = devices.take_while(|(name, _)| is_device(name));
-    devices.find(|(_, number)| *number == i64::from(device_type)).map(|(name, _)| *name)
 }

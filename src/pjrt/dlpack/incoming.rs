@@ -7,7 +7,7 @@ use super::abi::{self, *};
 use super::bits::mask;
 use super::types;
 use crate::dtype::{ArrayType, DType, MOST_DIMS};
-use crate::error::{Code, Error, Origin, Result};
+use crate::error::Result;
 use crate::memory;
 use crate::pjrt::{HostStrided, HostView};
 
@@ -52,8 +52,7 @@ impl Incoming {
         if version.major != DLPACK_MAJOR_VERSION {
             let DLPackVersion { major, minor } = version;
             let message = format!("the tensor is of DLPack {major}.{minor}; this version reads DLPack 1");
-            return Err(Error::new(Code::Unimplemented, Origin::Caller, message)
-                .parameter("tensor")
+            return Err(types::unknown(message)
                 .hint("ask its producer for version 1; the tensor's deleter may be called"));
         }
         // SAFETY: a tensor of version 1 has all these fields.
@@ -63,7 +62,7 @@ impl Incoming {
             | DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
         if managed.flags & !known != 0 {
             let message = format!("the tensor has flags {:#x}, of which some are unknown", managed.flags);
-            return Err(Error::new(Code::Unimplemented, Origin::Caller, message).parameter("tensor"));
+            return Err(types::unknown(message));
         }
         let padded = managed.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED != 0;
         // SAFETY: the caller's promise. Functions that take a pointer to one type may be
@@ -102,7 +101,7 @@ impl Incoming {
     /// # Safety
     /// Shape and strides have as many numbers as the tensor says.
     unsafe fn read(tensor: &DLTensor, padded: bool) -> Result<Incoming> {
-        let refuse = |message: String| Error::invalid_argument(message).parameter("tensor");
+        let refuse = types::impossible;
         let rank = usize::try_from(tensor.ndim).ok().filter(|&rank| rank <= MOST_DIMS).ok_or_else(|| {
             refuse(format!("the tensor has {} dimensions; expected 0 to {MOST_DIMS}", tensor.ndim))
         })?;
@@ -162,8 +161,8 @@ impl Incoming {
             *end = end.checked_add(span)?;
         }
         let bits = self.bits as i128;
-        let first = start as i128 + (i128::from(lowest) * bits).div_euclid(8);
-        let end = start as i128 + ((i128::from(highest) + 1) * bits + 7) / 8;
+        let first = start as i128 + (i128::from(lowest) * bits >> 3);
+        let end = start as i128 + (i128::from(highest) * bits + bits + 7 >> 3);
         let fits = first > 0 && end <= isize::MAX as i128;
         fits.then(|| tensor.data.cast::<u8>().wrapping_add(start - tensor.data.addr()))
     }
@@ -221,14 +220,14 @@ impl Incoming {
 
     /// An element of a packed array.
     fn unpack(&self, position: i64) -> u8 {
-        // An element's bits may be in two bytes, and are below 2^66 all together.
-        let at = i128::from(position) * self.bits as i128;
-        let (byte, shift) = (at.div_euclid(8) as isize, at.rem_euclid(8) as u32);
+        // Eight elements fill as many bytes as one has bits, so that nothing overflows.
+        let (group, within) = (position >> 3, (position & 7) as usize * self.bits);
+        let (byte, shift) = (group as isize * self.bits as isize + (within >> 3) as isize, within & 7);
         // SAFETY: the constructor's promise; the second byte is read only where the
         // element reaches into it.
         let two = unsafe {
             let first = u16::from(self.address.offset(byte).read());
-            let reaches = shift as usize + self.bits > 8;
+            let reaches = shift + self.bits > 8;
             let second = if reaches { self.address.offset(byte + 1).read() } else { 0 };
             first | u16::from(second) << 8
         };
@@ -270,7 +269,7 @@ unsafe fn numbers(first: *const i64, count: usize, name: &str) -> Result<Option<
     }
     if !first.is_aligned() {
         let message = format!("the tensor's {name} is {first:?}, which is not aligned to 8 bytes");
-        return Err(Error::invalid_argument(message).parameter("tensor"));
+        return Err(types::impossible(message));
     }
     // SAFETY: the caller's promise.
     Ok(Some(unsafe { std::slice::from_raw_parts(first, count) }.to_vec()))
@@ -293,13 +292,10 @@ fn place(device: DLDevice) -> Result<Place> {
         abi::kDLCUDA => Ok(Place::Device("cuda", device_id.into())),
         abi::kDLROCM => Ok(Place::Device("rocm", device_id.into())),
         _ => {
-            let name = device_name(device_type).unwrap_or("unknown");
             let message = format!(
-                "the tensor is in memory of device type {device_type} ({name}), which cannot be read here"
+                "the tensor is in memory of DLPack's device type {device_type}, which cannot be read here"
             );
-            Err(Error::new(Code::Unimplemented, Origin::Caller, message)
-                .parameter("tensor")
-                .hint("copy it to host memory first"))
+            Err(types::unknown(message).hint("copy it to host memory first"))
         }
     }
 }

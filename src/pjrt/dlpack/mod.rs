@@ -13,3 +13,4 @@ mod types;
 
 pub use incoming::{Incoming, Place};
 pub use outgoing::{Held, Outgoing};
+pub use types::{impossible, unknown};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::abi::*;
 use super::bits::pack;
 use super::types;
-use crate::dtype::ArrayType;
-use crate::error::Result;
+use crate::dtype::{ArrayType, DType};
+use crate::error::{Error, Result};
 use crate::pjrt::{Buffer, Layout, call, presence, sys};
 
 /// The version whose codes are used here: that of the newest type.
@@ -60,6 +60,7 @@ pub struct Outgoing {
     dims: Vec<i64>,
     strides: Vec<i64>,
     flags: u64,
+    #[allow(dead_code, reason = "only kept")]
     memory: Memory,
 }
 
@@ -79,7 +80,7 @@ impl Outgoing {
         Ok(Outgoing {
             data,
             device: DLDevice { device_type, device_id },
-            dtype: types::to_dlpack(array.0)?,
+            dtype: describe(array.0)?,
             dims: array.1.to_vec(),
             strides: strides(array.1, layout),
             flags: DLPACK_FLAG_BITMASK_READ_ONLY,
@@ -90,7 +91,7 @@ impl Outgoing {
     /// An array of a type narrower than a byte, of which `elements` holds a byte each,
     /// row-major: packed, which is DLPack's default.
     pub fn packed(elements: &[u8], array: ArrayType<'_>) -> Result<Outgoing> {
-        let dtype = types::to_dlpack(array.0)?;
+        let dtype = describe(array.0)?;
         let mut copy = pack(elements, dtype.bits.into())?;
         Ok(Outgoing {
             data: if copy.is_empty() { std::ptr::null_mut() } else { copy.as_mut_ptr().cast() },
@@ -105,59 +106,70 @@ impl Outgoing {
 
     /// The array as a tensor with a version, which ends with its deleter.
     pub fn into_versioned(self) -> *mut DLManagedTensorVersioned {
-        let flags = self.flags;
-        Exported::lend(self, |dl_tensor| DLManagedTensorVersioned {
-            version: DLPackVersion { major: DLPACK_MAJOR_VERSION, minor: MINOR_VERSION },
-            manager_ctx: std::ptr::null_mut(),
-            deleter: Some(delete::<DLManagedTensorVersioned>),
-            flags,
-            dl_tensor,
-        })
+        let exported = Exported::new(self);
+        // SAFETY: it was just made.
+        unsafe { &raw mut (*exported).versioned }
     }
 
     /// The same without a version.
     pub fn into_legacy(self) -> *mut DLManagedTensor {
-        Exported::lend(self, |dl_tensor| DLManagedTensor {
-            dl_tensor,
-            manager_ctx: std::ptr::null_mut(),
-            deleter: Some(delete::<DLManagedTensor>),
-        })
+        let exported = Exported::new(self);
+        // SAFETY: it was just made.
+        unsafe { &raw mut (*exported).legacy }
     }
 }
 
-/// A tensor, and what it points to.
-#[repr(C)]
-struct Exported<Managed> {
-    managed: Managed,
-    dims: Vec<i64>,
-    strides: Vec<i64>,
-    memory: Memory,
+/// A tensor in both forms, of which one is given out, and what it points to.
+struct Exported {
+    versioned: DLManagedTensorVersioned,
+    legacy: DLManagedTensor,
+    outgoing: Outgoing,
 }
 
-impl<Managed> Exported<Managed> {
-    fn lend(outgoing: Outgoing, manage: impl FnOnce(DLTensor) -> Managed) -> *mut Managed {
-        let Outgoing { data, device, dtype, mut dims, mut strides, memory, .. } = outgoing;
-        let tensor = DLTensor {
-            data,
-            device,
-            ndim: dims.len() as i32, // at most `MOST_DIMS`
-            dtype,
-            shape: dims.as_mut_ptr(),
-            strides: strides.as_mut_ptr(),
+impl Exported {
+    fn new(mut outgoing: Outgoing) -> *mut Exported {
+        let dl_tensor = DLTensor {
+            data: outgoing.data,
+            device: outgoing.device,
+            ndim: outgoing.dims.len() as i32, // at most `MOST_DIMS`
+            dtype: outgoing.dtype,
+            // The lists stay where they are when their owner moves.
+            shape: outgoing.dims.as_mut_ptr(),
+            strides: outgoing.strides.as_mut_ptr(),
             byte_offset: 0,
         };
-        // The lists stay where they are when their owner moves.
-        let managed = manage(tensor);
-        Box::into_raw(Box::new(Exported { managed, dims, strides, memory })).cast()
+        let versioned = DLManagedTensorVersioned {
+            version: DLPackVersion { major: DLPACK_MAJOR_VERSION, minor: MINOR_VERSION },
+            manager_ctx: std::ptr::null_mut(),
+            deleter: Some(end_versioned),
+            flags: outgoing.flags,
+            dl_tensor,
+        };
+        let legacy =
+            DLManagedTensor { dl_tensor, manager_ctx: std::ptr::null_mut(), deleter: Some(end_legacy) };
+        let exported = Box::into_raw(Box::new(Exported { versioned, legacy, outgoing }));
+        // SAFETY: it was just made, and nobody else has it.
+        unsafe {
+            (*exported).versioned.manager_ctx = exported.cast();
+            (*exported).legacy.manager_ctx = exported.cast();
+        }
+        exported
     }
 }
 
-unsafe extern "C" fn delete<Managed>(managed: *mut Managed) {
-    if !managed.is_null() {
-        // SAFETY: the tensor is the first part of what `lend` made; who borrowed it ends
-        // it once.
-        drop(unsafe { Box::from_raw(managed.cast::<Exported<Managed>>()) });
-    }
+unsafe extern "C" fn end_versioned(tensor: *mut DLManagedTensorVersioned) {
+    // SAFETY: the tensor is part of what `new` made; who borrowed it ends it once.
+    drop(unsafe { Box::from_raw((*tensor).manager_ctx.cast::<Exported>()) });
+}
+
+unsafe extern "C" fn end_legacy(tensor: *mut DLManagedTensor) {
+    // SAFETY: as above.
+    drop(unsafe { Box::from_raw((*tensor).manager_ctx.cast::<Exported>()) });
+}
+
+/// No array is of the types that are not described.
+fn describe(dtype: DType) -> Result<DLDataType> {
+    types::to_dlpack(dtype).ok_or_else(|| Error::internal("a buffer of a type that DLPack has not"))
 }
 
 /// How many elements lie between one and the next of each dimension.

@@ -44,27 +44,34 @@ const TYPES: [(u8, u8, DType); 32] = [
 pub fn from_dlpack(theirs: DLDataType) -> Result<DType> {
     let DLDataType { code, bits, lanes } = theirs;
     if lanes != 1 {
-        let message = format!("the tensor's elements have {lanes} lanes; expected 1");
-        return Err(Error::invalid_argument(message)
-            .parameter("tensor")
-            .hint("describe vectors by one more dimension"));
+        return Err(impossible(format!("the tensor's elements have {lanes} lanes; expected 1")));
     }
     let found = TYPES.iter().find(|(its_code, its_bits, _)| (*its_code, *its_bits) == (code, bits));
     found.map(|&(.., dtype)| dtype).ok_or_else(|| {
-        let message = format!(
+        unknown(format!(
             "the tensor's elements, of DLPack's type code {code} with {bits} bits, have no equivalent here"
-        );
-        Error::new(Code::Unimplemented, Origin::Caller, message).parameter("tensor")
+        ))
     })
 }
 
-/// How DLPack describes elements of our type.
-pub fn to_dlpack(dtype: DType) -> Result<DLDataType> {
+/// How DLPack describes elements of our type; `None` for what no array has.
+pub fn to_dlpack(dtype: DType) -> Option<DLDataType> {
     let found = TYPES.iter().find(|(.., ours)| *ours == dtype);
-    found.map(|&(code, bits, _)| DLDataType { code, bits, lanes: 1 }).ok_or_else(|| {
-        let message = format!("elements of type {} have no equivalent in DLPack", dtype.name());
-        Error::new(Code::Unimplemented, Origin::Caller, message).parameter("buffer")
-    })
+    found.map(|&(code, bits, _)| DLDataType { code, bits, lanes: 1 })
+}
+
+/// The error for a tensor that cannot be.
+#[cold]
+#[inline(never)]
+pub fn impossible(message: String) -> Error {
+    Error::invalid_argument(message).parameter("tensor")
+}
+
+/// The error for a tensor that may be in order, but of which too little is known.
+#[cold]
+#[inline(never)]
+pub fn unknown(message: String) -> Error {
+    Error::new(Code::Unimplemented, Origin::Caller, message).parameter("tensor")
 }
 
 #[cfg(test)]
@@ -79,7 +86,7 @@ mod tests {
             assert_eq!(usize::from(theirs.bits).div_ceil(8), dtype.host_size());
             assert_eq!(theirs.bits < 8, dtype.is_sub_byte());
         }
-        assert!(to_dlpack(DType::TOKEN).is_err() && to_dlpack(DType(99)).is_err());
+        assert!(to_dlpack(DType::TOKEN).is_none() && to_dlpack(DType(99)).is_none());
     }
 
     #[test]
