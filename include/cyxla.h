@@ -1575,7 +1575,7 @@ const void *cyxla_buffer_data(const cyxla_buffer *buffer);
 /// Tells whether a buffer uses memory of the host in place.
 ///
 /// @param buffer   a buffer, or NULL.
-/// @return true if it was made by cyxla_buffer_view_host without a copy.
+/// @return true if it was made by cyxla_buffer_view_host or cyxla_buffer_from_dlpack without a copy.
 /// @threads safe.   @blocks no.   @since 0.1
 bool cyxla_buffer_is_view(const cyxla_buffer *buffer);
 

@@ -46,15 +46,7 @@ impl Buffer {
             return Err(Error::invalid_argument(message).parameter("dtype"));
         }
         Buffer::check_rank(dims.len())?;
-        let array = ArrayType(dtype, dims);
-        array.host_size().ok_or_else(|| {
-            let message = if dims.iter().any(|&dim| dim < 0) {
-                format!("{array} has a negative dimension")
-            } else {
-                format!("{array} does not fit into memory")
-            };
-            Error::invalid_argument(message).parameter("dims")
-        })
+        ArrayType(dtype, dims).check_host_size().map_err(|error| error.parameter("dims"))
     }
 
     /// Checks strides: whole elements, and no element further away than memory goes.

@@ -109,19 +109,8 @@ impl Incoming {
         let place = place(tensor.device)?;
         // SAFETY: the caller's promise.
         let dims = unsafe { numbers(tensor.shape, rank, "shape") }?;
-        let dims = match (dims, rank) {
-            (Some(dims), _) => dims,
-            (None, 0) => Vec::new(),
-            (None, _) => return Err(refuse(format!("the tensor's shape of {rank} dimensions is NULL"))),
-        };
-        let array = ArrayType(dtype, &dims);
-        let size = array.host_size().ok_or_else(|| {
-            refuse(if dims.iter().any(|&dim| dim < 0) {
-                format!("{array} has a negative dimension")
-            } else {
-                format!("{array} does not fit into memory")
-            })
-        })?;
+        let dims = dims.ok_or_else(|| refuse(format!("the tensor's shape of {rank} dimensions is NULL")))?;
+        let size = ArrayType(dtype, &dims).check_host_size().map_err(|error| error.parameter("tensor"))?;
         let dense = row_major_strides(&dims);
         // SAFETY: the caller's promise.
         let strides = unsafe { numbers(tensor.strides, rank, "strides") }?.unwrap_or(dense);
@@ -161,8 +150,8 @@ impl Incoming {
             *end = end.checked_add(span)?;
         }
         let bits = self.bits as i128;
-        let first = start as i128 + (i128::from(lowest) * bits >> 3);
-        let end = start as i128 + (i128::from(highest) * bits + bits + 7 >> 3);
+        let first = start as i128 + ((i128::from(lowest) * bits) >> 3);
+        let end = start as i128 + ((i128::from(highest) * bits + bits + 7) >> 3);
         let fits = first > 0 && end <= isize::MAX as i128;
         fits.then(|| tensor.data.cast::<u8>().wrapping_add(start - tensor.data.addr()))
     }
@@ -259,11 +248,14 @@ impl Incoming {
     }
 }
 
-/// A copy of an array of a tensor; `None` for NULL.
+/// A copy of a list of a tensor; `None` for NULL, unless it is to be empty.
 ///
 /// # Safety
 /// NULL or `count` numbers.
 unsafe fn numbers(first: *const i64, count: usize, name: &str) -> Result<Option<Vec<i64>>> {
+    if count == 0 {
+        return Ok(Some(Vec::new()));
+    }
     if first.is_null() {
         return Ok(None);
     }

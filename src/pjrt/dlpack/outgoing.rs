@@ -123,6 +123,7 @@ impl Outgoing {
 struct Exported {
     versioned: DLManagedTensorVersioned,
     legacy: DLManagedTensor,
+    #[allow(dead_code, reason = "only kept")]
     outgoing: Outgoing,
 }
 
