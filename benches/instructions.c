@@ -3,8 +3,8 @@
  *     valgrind --tool=callgrind --instr-atstart=no --callgrind-out-file=COUNTS instructions STEPS
  *
  * For each program and each way to run it, callgrind writes one file, COUNTS.1 and so on,
- * with WAY PROGRAM in its line `desc: Trigger: Client Request: `. It has what STEPS steps
- * took, after others that were not counted. The plugin is that of the environment variable
+ * with WAY PROGRAM ARGUMENTS in its line `desc: Trigger: Client Request: `. It has what
+ * STEPS steps took, after others that were not counted. The plugin is that of the environment variable
  * CYXLA_PLUGIN.
  */
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #define WARM_UP 10
 
-/* Those of which more is asked than that the plugin has little to do. */
+/* What the limits speak of. */
 static const char *const counted[] = {"mlp", "tanh", "arguments", "outputs"};
 
 static void check(cyxla_error *error, const char *what)
@@ -41,6 +41,16 @@ static cyxla_executable *compile(const struct program *program)
     return executable;
 }
 
+/* Ends the counting, and writes what was counted. */
+static void dump(const char *way, const struct program *program)
+{
+    char name[64];
+
+    CALLGRIND_STOP_INSTRUMENTATION;
+    snprintf(name, sizeof name, "%s %s %zu", way, program->id, program->input_count);
+    CALLGRIND_DUMP_STATS_AT(name);
+}
+
 /* What is counted: a step, and the reading of one output. */
 static void run_bound(cyxla_call *call, int steps)
 {
@@ -53,7 +63,6 @@ static void run_bound(cyxla_call *call, int steps)
 
 static void count_bound(const struct program *program, cyxla_executable *executable, int steps)
 {
-    char name[64];
     cyxla_call *call = NULL;
 
     check(cyxla_call_new(executable, NULL, &call), "cyxla_call_new");
@@ -63,9 +72,7 @@ static void count_bound(const struct program *program, cyxla_executable *executa
     CALLGRIND_START_INSTRUMENTATION;
     CALLGRIND_ZERO_STATS;
     run_bound(call, steps);
-    CALLGRIND_STOP_INSTRUMENTATION;
-    snprintf(name, sizeof name, "cyxla_call_run %s", program->id);
-    CALLGRIND_DUMP_STATS_AT(name);
+    dump("cyxla_call_run", program);
     cyxla_call_free(call);
 }
 
@@ -92,15 +99,11 @@ static void run_simply(const struct program *program, const cyxla_executable *ex
 
 static void count_simply(const struct program *program, const cyxla_executable *executable, int steps)
 {
-    char name[64];
-
     run_simply(program, executable, WARM_UP);
     CALLGRIND_START_INSTRUMENTATION;
     CALLGRIND_ZERO_STATS;
     run_simply(program, executable, steps);
-    CALLGRIND_STOP_INSTRUMENTATION;
-    snprintf(name, sizeof name, "cyxla_run %s", program->id);
-    CALLGRIND_DUMP_STATS_AT(name);
+    dump("cyxla_run", program);
 }
 
 static int is_counted(const char *id)
