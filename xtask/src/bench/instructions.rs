@@ -119,9 +119,13 @@ impl Instructions {
         }
     }
 
-    /// Where they are spent; a library without symbols does not say it.
+    /// Where they are spent, if the library has symbols.
     pub fn print_functions(&self) {
-        for row in self.rows.iter().filter(|row| row.functions.len() > 3) {
+        let has_names = |row: &&Row| row.functions.iter().any(|(name, _)| name.contains("::"));
+        if !self.rows.iter().any(|row| has_names(&row)) {
+            return println!("\nset CARGO_PROFILE_RELEASE_STRIP=none to see the functions");
+        }
+        for row in self.rows.iter().filter(has_names) {
             println!("\n{}", row.name());
             row.functions.iter().for_each(|(name, count)| println!("  {count:>8}  {name}"));
         }
