@@ -131,7 +131,7 @@ impl Measured {
             measured.instructions.iter().for_each(Instructions::print);
         }
         if request.wants("soak") {
-            measured.soak = Some(soak::run(&built, soak::STEPS)?);
+            measured.soak = Some(soak::run(&built)?);
             measured.soak.iter().for_each(Soak::print);
         }
         Ok(measured)
@@ -261,15 +261,13 @@ pub fn check_instructions(project: &Project) -> Result<()> {
 
 /// Results stay right and memory as it is, for as many steps as there is time for.
 pub fn check_soak(project: &Project) -> Result<()> {
-    let soak = soak::run(&programs::build(project, "gcc")?, soak::FEW_STEPS)?;
-    soak.print();
-    soak.judge()
+    soak::check(&programs::build(project, "gcc")?)
 }
 
 fn group(comparison: &Comparison) -> Group {
     let bars = comparison.rows.iter().map(|row| {
         let (ratio, p99) = comparison.ratios(row);
-        bar(&row.way, ratio, &format!("{:.1} us; p99 {p99:.2}x", row.figures.p50 / 1e3))
+        bar(&row.way, ratio, &format!("{:.1} us; p99 {}", row.figures.p50 / 1e3, times(p99)))
     });
     Group { title: comparison.program.clone(), bars: bars.collect() }
 }
@@ -283,5 +281,15 @@ fn start_group(starts: &Starts) -> Group {
 }
 
 fn bar(way: &str, ratio: f64, time: &str) -> Bar {
-    Bar { label: way.into(), ratio, text: format!("{ratio:.2}x  ({time})"), is_ours: way.contains("cyxla") }
+    Bar {
+        label: way.into(),
+        ratio,
+        text: format!("{}  ({time})", times(ratio)),
+        is_ours: way.contains("cyxla"),
+    }
+}
+
+/// A ratio, with as many digits as say something.
+fn times(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{ratio:.2}x") } else { format!("{ratio:.0}x") }
 }
