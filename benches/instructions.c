@@ -47,7 +47,8 @@ static void dump(const char *way, const struct program *program)
     char name[64];
 
     CALLGRIND_STOP_INSTRUMENTATION;
-    snprintf(name, sizeof name, "%s %s %zu", way, program->id, program->input_count);
+    snprintf(name, sizeof name, "%s %s %zu %zu", way, program->id, program->input_count,
+             program->output_count);
     CALLGRIND_DUMP_STATS_AT(name);
 }
 

@@ -17,9 +17,11 @@ use crate::project::{self, Project};
 /// Steps that are counted, of each kind.
 const STEPS: u64 = 20;
 
-/// What a bound step may take, with the reading of one output.
+/// What a bound step may take, with the reading of one output. Each further output is one
+/// more that the plugin is told to destroy.
 const LIMIT: u64 = 300;
 const LIMIT_PER_ARGUMENT: u64 = 10;
+const LIMIT_PER_FURTHER_OUTPUT: u64 = 20;
 
 /// How much more than recorded is a failure, in percent.
 const GROWTH: u64 = 5;
@@ -72,17 +74,19 @@ pub fn count(project: &Project, built: &std::path::Path) -> Result<Instructions>
 impl Row {
     fn new(counts: &Counts) -> Result<Row> {
         let words: Vec<&str> = counts.name.split(' ').collect();
-        let &[way, program, arguments] = words.as_slice() else {
-            return Err(format!("callgrind counted `{}`, which is no way, program and number", counts.name));
+        let &[way, program, arguments, outputs] = words.as_slice() else {
+            return Err(format!("callgrind counted `{}`, which is no way, program and numbers", counts.name));
         };
-        let arguments: u64 = arguments.parse().map_err(|_| format!("`{arguments}` should be a number"))?;
+        let number = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` should be a number"));
+        let (arguments, further) = (number(arguments)?, number(outputs)?.saturating_sub(1));
         let is_bound = way == "cyxla_call_run";
         let of_a_step = |(name, cost): &(String, u64)| (name.clone(), cost / STEPS);
         Ok(Row {
             way: way.into(),
             program: program.into(),
             count: counts.total().div_ceil(STEPS),
-            limit: is_bound.then_some(LIMIT + LIMIT_PER_ARGUMENT * arguments),
+            limit: is_bound
+                .then_some(LIMIT + LIMIT_PER_ARGUMENT * arguments + LIMIT_PER_FURTHER_OUTPUT * further),
             functions: counts.functions.iter().take(SHOWN).map(of_a_step).collect(),
         })
     }
@@ -174,20 +178,21 @@ mod tests {
     fn growth_and_the_limit_are_found() {
         let record = Record::from([("cyxla_call_run mlp".into(), 300), ("cyxla_run mlp".into(), 2000)]);
         for (row, is_fine) in [
-            (row("cyxla_call_run mlp 1", 310), true),
-            (row("cyxla_call_run mlp 1", 311), false),
-            (row("cyxla_call_run mlp 16", 316), false),
-            (row("cyxla_run mlp 1", 2100), true),
-            (row("cyxla_run mlp 1", 2101), false),
-            (row("cyxla_run tanh 1", 1), false),
+            (row("cyxla_call_run mlp 1 1", 310), true),
+            (row("cyxla_call_run mlp 1 1", 311), false),
+            (row("cyxla_call_run mlp 16 1", 316), false),
+            (row("cyxla_call_run mlp 1 2", 311), true),
+            (row("cyxla_run mlp 1 1", 2100), true),
+            (row("cyxla_run mlp 1 1", 2101), false),
+            (row("cyxla_run tanh 1 1", 1), false),
         ] {
             assert_eq!(row.problem(&record).is_none(), is_fine, "{}: {}", row.name(), row.count);
         }
     }
 
     #[test]
-    fn what_callgrind_says_must_be_three_words() {
+    fn what_callgrind_says_must_be_four_words() {
         let counts = |name: &str| Counts { name: name.into(), functions: Vec::new() };
-        assert!(Row::new(&counts("")).is_err() && Row::new(&counts("a b c")).is_err());
+        assert!(Row::new(&counts("")).is_err() && Row::new(&counts("a b 1 c")).is_err());
     }
 }
