@@ -1086,6 +1086,23 @@ const int64_t *cyxla_executable_input_dims(const cyxla_executable *executable,
                                            size_t index,
                                            size_t *rank);
 
+/// Returns which part of a whole array a device has of an input.
+///
+/// An executable for several partitions divides arrays among its devices:
+/// cyxla_executable_input_dims tells how large each part is, and this where it begins.
+/// Zeros where every device has all of it, as replicas do.
+///
+/// @param executable an executable, or NULL.
+/// @param device position in the executable's list of devices, from 0.
+/// @param index  the input's position, from 0.
+/// @param rank   receives how many dimensions; may be NULL.
+/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable; NULL for a scalar, where the plugin does not tell (some older ones), and if there is no such device or input.
+/// @threads safe.   @blocks no.   @since 0.1
+const int64_t *cyxla_executable_input_offsets(const cyxla_executable *executable,
+                                              size_t device,
+                                              size_t index,
+                                              size_t *rank);
+
 /// Returns how many bytes an input takes in host memory, row-major.
 ///
 /// @param executable an executable, or NULL.
@@ -1138,6 +1155,23 @@ cyxla_dtype cyxla_executable_output_dtype(const cyxla_executable *executable, si
 const int64_t *cyxla_executable_output_dims(const cyxla_executable *executable,
                                             size_t index,
                                             size_t *rank);
+
+/// Returns which part of a whole array a device has of an output.
+///
+/// An executable for several partitions divides arrays among its devices:
+/// cyxla_executable_output_dims tells how large each part is, and this where it begins.
+/// Zeros where every device has all of it, as replicas do.
+///
+/// @param executable an executable, or NULL.
+/// @param device position in the executable's list of devices, from 0.
+/// @param index  the output's position, from 0.
+/// @param rank   receives how many dimensions; may be NULL.
+/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable; NULL for a scalar, where the plugin does not tell (some older ones), and if there is no such device or output.
+/// @threads safe.   @blocks no.   @since 0.1
+const int64_t *cyxla_executable_output_offsets(const cyxla_executable *executable,
+                                               size_t device,
+                                               size_t index,
+                                               size_t *rank);
 
 /// Returns how many bytes an output takes in host memory, row-major.
 ///

@@ -162,6 +162,13 @@ fn every_struct_and_slot_is_where_the_header_has_it() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// As plugins of PJRT 0.106 and 0.115 state them, and as they were seen to work.
+#[test]
+fn the_shardings_extension_has_its_size() {
+    let sizes: Vec<usize> = sys::sharding_layouts().iter().map(|layout| layout.struct_size).collect();
+    assert_eq!(sizes, [48, 48, 40]);
+}
+
 #[test]
 fn the_table_is_complete_up_to_0_114() {
     let header = Header::read();

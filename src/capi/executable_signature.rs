@@ -98,6 +98,32 @@ pub unsafe extern "C" fn cyxla_executable_input_dims(
     unsafe { pointer::list(dims, rank) }
 }
 
+/// Returns which part of a whole array a device has of an input.
+///
+/// An executable for several partitions divides arrays among its devices:
+/// cyxla_executable_input_dims tells how large each part is, and this where it begins.
+/// Zeros where every device has all of it, as replicas do.
+///
+/// @param executable an executable, or NULL.
+/// @param device position in the executable's list of devices, from 0.
+/// @param index  the input's position, from 0.
+/// @param rank   receives how many dimensions; may be NULL.
+/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable; NULL for a scalar, where the plugin does not tell (some older ones), and if there is no such device or input.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_executable_input_offsets(
+    executable: *const cyxla_executable,
+    device: usize,
+    index: usize,
+    rank: *mut usize,
+) -> *const i64 {
+    // SAFETY: NULL or a living executable.
+    let executable = unsafe { pointer::optional(executable) };
+    let offsets = value(None, || executable?.executable.input_offsets(device, index));
+    // SAFETY: NULL or writable.
+    unsafe { pointer::list(offsets.unwrap_or_default(), rank) }
+}
+
 /// Returns how many bytes an input takes in host memory, row-major.
 ///
 /// @param executable an executable, or NULL.
@@ -194,6 +220,32 @@ pub unsafe extern "C" fn cyxla_executable_output_dims(
     let dims = value(&[][..], || tensor.dims());
     // SAFETY: NULL or writable.
     unsafe { pointer::list(dims, rank) }
+}
+
+/// Returns which part of a whole array a device has of an output.
+///
+/// An executable for several partitions divides arrays among its devices:
+/// cyxla_executable_output_dims tells how large each part is, and this where it begins.
+/// Zeros where every device has all of it, as replicas do.
+///
+/// @param executable an executable, or NULL.
+/// @param device position in the executable's list of devices, from 0.
+/// @param index  the output's position, from 0.
+/// @param rank   receives how many dimensions; may be NULL.
+/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable; NULL for a scalar, where the plugin does not tell (some older ones), and if there is no such device or output.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_executable_output_offsets(
+    executable: *const cyxla_executable,
+    device: usize,
+    index: usize,
+    rank: *mut usize,
+) -> *const i64 {
+    // SAFETY: NULL or a living executable.
+    let executable = unsafe { pointer::optional(executable) };
+    let offsets = value(None, || executable?.executable.output_offsets(device, index));
+    // SAFETY: NULL or writable.
+    unsafe { pointer::list(offsets.unwrap_or_default(), rank) }
 }
 
 /// Returns how many bytes an output takes in host memory, row-major.

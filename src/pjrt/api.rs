@@ -119,6 +119,24 @@ impl Api {
         &self.extensions
     }
 
+    /// The extension that tells how arrays are divided among devices, if there is one
+    /// that holds all that is declared of it.
+    pub(super) fn shardings(&self) -> Option<&sys::PJRT_Shardings_Extension> {
+        let mut next = self.table.extension_start;
+        for _ in &self.extensions {
+            // SAFETY: the chain was walked so far when the table was copied, and is never
+            // freed.
+            let extension = unsafe { &*next };
+            if extension.r#type == sys::PJRT_Extension_Type_Shardings {
+                let is_whole = extension.struct_size >= sys::PJRT_Shardings_Extension::STRUCT_SIZE;
+                // SAFETY: the type and the size say what it is.
+                return is_whole.then(|| unsafe { &*next.cast::<sys::PJRT_Shardings_Extension>() });
+            }
+            next = extension.next;
+        }
+        None
+    }
+
     /// The error that says that the plugin lacks a function.
     #[cold]
     pub(crate) fn missing(&self, function: &str) -> Error {

@@ -162,6 +162,35 @@ impl Executable<'_> {
         })
     }
 
+    /// How each parameter is divided among devices, as serialized `OpSharding`s; `None`
+    /// where the plugin does not tell.
+    pub fn parameter_shardings(&self) -> Result<Option<Vec<Vec<u8>>>> {
+        let api = self.loaded.api();
+        let function = api.shardings().and_then(|one| one.PJRT_Shardings_PJRT_Executable_ParameterShardings);
+        let Some(function) = function else { return Ok(None) };
+        let mut args = sys::PJRT_Shardings_PJRT_Executable_ParameterShardings_Args::new();
+        args.executable = self.raw;
+        // SAFETY: the executable is alive, and owns the lists.
+        unsafe {
+            api.check(function(&mut args))?;
+            Ok(texts(args.shardings, args.sharding_sizes, args.num_parameters))
+        }
+    }
+
+    /// The same of the results.
+    pub fn output_shardings(&self) -> Result<Option<Vec<Vec<u8>>>> {
+        let api = self.loaded.api();
+        let function = api.shardings().and_then(|one| one.PJRT_Shardings_PJRT_Executable_OutputShardings);
+        let Some(function) = function else { return Ok(None) };
+        let mut args = sys::PJRT_Shardings_PJRT_Executable_OutputShardings_Args::new();
+        args.executable = self.raw;
+        // SAFETY: as above.
+        unsafe {
+            api.check(function(&mut args))?;
+            Ok(texts(args.shardings, args.sharding_sizes, args.num_outputs))
+        }
+    }
+
     /// The compiled code, in a form of the plugin's own that
     /// [`Client::load`](super::Client::load) takes.
     pub fn serialize(&self) -> Result<Vec<u8>> {
@@ -181,6 +210,21 @@ impl Executable<'_> {
             }
             copied
         }
+    }
+}
+
+/// Copies a list of texts that a plugin owns; `None` for NULL.
+///
+/// # Safety
+/// Both lists are NULL or have `count` items; each text is NULL or as long as its size says.
+unsafe fn texts(texts: *const *const c_char, sizes: *const usize, count: usize) -> Option<Vec<Vec<u8>>> {
+    if texts.is_null() || sizes.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let each = list(texts, count).iter().zip(list(sizes, count));
+        Some(each.map(|(&text, &size)| list(text.cast::<u8>(), size).to_vec()).collect())
     }
 }
 

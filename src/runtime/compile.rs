@@ -110,6 +110,7 @@ fn describe(
         options: options.to_text(),
         from_cache: false,
         saved: None,
+        shards: OnceLock::new(),
         forms: OnceLock::new(),
     })))
 }

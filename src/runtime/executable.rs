@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::Runtime;
 use super::arguments::Arguments;
+use super::shards::Shards;
 use crate::compile::saved::Saved;
 use crate::error::{Error, Result};
 use crate::pjrt::{Buffer, Device, Layout, LoadedExecutable, Results};
@@ -32,6 +33,8 @@ pub(super) struct Inner {
     pub from_cache: bool,
     /// What it was loaded from, if it was: plugins cannot save what they have loaded.
     pub saved: Option<Saved<'static>>,
+    /// Which part of its arrays each device has, read when it is asked for.
+    pub shards: OnceLock<Shards>,
     /// What the results are like, known once there were some.
     pub forms: OnceLock<Vec<ResultForm>>,
 }

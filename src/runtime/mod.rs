@@ -17,6 +17,7 @@ mod relayout;
 mod run;
 mod saving;
 mod selection;
+mod shards;
 
 use std::path::{Path, PathBuf};
 

@@ -123,6 +123,7 @@ pub(super) fn load(runtime: &'static Runtime, saved: Saved<'_>, from_cache: bool
         options: facts.options,
         from_cache,
         saved: Some(saved),
+        shards: OnceLock::new(),
         forms: OnceLock::new(),
     })))
 }

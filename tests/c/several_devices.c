@@ -496,25 +496,74 @@ static void counts_that_do_not_fit(void)
     CHECK(alive());
 }
 
-/* f(a: f32[8,4], b: f32[4]) of JAX on four devices, the fixture of the export's tests. */
+/* Copies a device's part of a row-major matrix, or back. */
+static void copy_part(float *part, float *whole, size_t columns, const int64_t *offsets, const int64_t *dims, bool in)
+{
+    for (size_t i = 0; i < (size_t)dims[0]; i++) {
+        float *row = &whole[((size_t)offsets[0] + i) * columns + (size_t)offsets[1]];
+        memcpy(in ? part + i * (size_t)dims[1] : row, in ? row : part + i * (size_t)dims[1],
+               (size_t)dims[1] * sizeof(float));
+    }
+}
+
+static void fill_parts(cyxla_call *call, const cyxla_executable *e, size_t index, float *whole, size_t columns)
+{
+    for (size_t d = 0; d < DEVICES; d++) {
+        size_t rank = 0;
+        const int64_t *dims = cyxla_executable_input_dims(e, index, NULL);
+        const int64_t *offsets = cyxla_executable_input_offsets(e, d, index, &rank);
+        CHECK_INT(rank, 2);
+        if (CHECK(offsets != NULL))
+            copy_part(cyxla_call_input(call, d, index, NULL), whole, columns, offsets, dims, true);
+    }
+}
+
+/* f(a, b, c) = (a @ b, c) of JAX, on a mesh of 2 x 2: a f32[4,4] and the product are
+ * divided both ways, b f32[4,8] by columns, c f32[2] as the compiler likes it. */
 static void a_sharded_export_runs_on_its_devices(void)
 {
+    float a[4][4], b[4][8], product[4][8] = {{0}};
     cyxla_executable *e = fixture_compiled("exports/sharding4.jaxexport");
     cyxla_call *call = NULL;
 
     if (!e)
         return;
     CHECK_INT(cyxla_executable_device_count(e), DEVICES);
-    if (CHECK_OK(cyxla_call_new(e, NULL, &call))) {
-        for (size_t d = 0; d < DEVICES; d++) {
-            for (size_t i = 0; i < cyxla_executable_input_count(e); i++)
-                CHECK(cyxla_call_input(call, d, i, NULL) != NULL);
-        }
-        for (int step = 0; step < 10; step++)
-            CHECK_OK(cyxla_call_run(call));
+    for (size_t i = 0; i < 16; i++)
+        a[i / 4][i % 4] = (float)i;
+    for (size_t i = 0; i < 32; i++)
+        b[i / 8][i % 8] = (float)(i % 5);
+    if (plugin_minor() < 106) {
+        CHECK(cyxla_executable_input_offsets(e, 0, 0, NULL) == NULL); /* it does not tell */
+    } else if (CHECK_OK(cyxla_call_new(e, NULL, &call))) {
+        fill_parts(call, e, 0, &a[0][0], 4);
+        fill_parts(call, e, 1, &b[0][0], 8);
         for (size_t d = 0; d < DEVICES; d++)
-            CHECK(cyxla_call_output(call, d, 0, NULL) != NULL);
+            CHECK(cyxla_call_input(call, d, 2, NULL) != NULL);
+        CHECK_OK(cyxla_call_run(call));
+        for (size_t d = 0; d < DEVICES; d++) {
+            size_t size = 0;
+            float part[16];
+            const int64_t *offsets = cyxla_executable_output_offsets(e, d, 0, NULL);
+            const void *data = cyxla_call_output(call, d, 0, &size);
+            if (CHECK(offsets && data && size <= sizeof part)) {
+                memcpy(part, data, size);
+                copy_part(part, &product[0][0], 8, offsets, cyxla_executable_output_dims(e, 0, NULL), false);
+            }
+        }
+        for (size_t i = 0; i < 4; i++) {
+            for (size_t j = 0; j < 8; j++) {
+                float want = 0.0F;
+                for (size_t k = 0; k < 4; k++)
+                    want += a[i][k] * b[k][j];
+                CHECK_FLOATS(&product[i][j], &want, 1);
+            }
+        }
     }
+    CHECK(cyxla_executable_input_offsets(e, DEVICES, 0, NULL) == NULL);
+    CHECK(cyxla_executable_input_offsets(e, 0, 3, NULL) == NULL);
+    CHECK(cyxla_executable_output_offsets(e, SIZE_MAX, 0, NULL) == NULL);
+    CHECK(cyxla_executable_output_offsets(NULL, 0, 0, NULL) == NULL);
     cyxla_call_free(call);
     cyxla_executable_free(e);
 }

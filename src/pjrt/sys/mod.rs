@@ -33,6 +33,7 @@ mod error;
 mod event;
 mod executable;
 mod plugin;
+mod shardings;
 
 pub use api::*;
 pub use buffer::*;
@@ -43,6 +44,7 @@ pub use event::*;
 pub use executable::*;
 pub use layout::{Field, Layout};
 pub use plugin::*;
+pub use shardings::*;
 
 /// The layout of every struct declared in this module.
 pub fn all_layouts() -> Vec<Layout> {

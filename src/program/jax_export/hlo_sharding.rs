@@ -16,6 +16,18 @@ pub fn show(proto: &[u8]) -> Option<String> {
     })
 }
 
+/// Where in an array of this rank the part of a device begins, counted in parts: zeros
+/// where every device has all of it. `device` is a position among `device_count`. `None`
+/// when the bytes do not say.
+pub fn part_of(proto: &[u8], device: usize, device_count: usize, rank: usize) -> Option<Vec<u64>> {
+    let sharding = Message::read(proto)?;
+    match sharding.kind {
+        0 | 1 => Some(vec![0; rank]), // replicated; whole on one device
+        3 => sharding.part_of(device, device_count, rank),
+        _ => None,
+    }
+}
+
 fn tiled(sharding: &Message) -> String {
     let devices = match &sharding.reshape[..] {
         [] => joined(&sharding.devices),
@@ -57,6 +69,41 @@ struct Message {
 }
 
 impl Message {
+    /// Where the tile of a device lies among the tiles.
+    fn part_of(&self, device: usize, device_count: usize, rank: usize) -> Option<Vec<u64>> {
+        let count = product(&self.tiles).filter(|&count| count == device_count)?;
+        let place = match &self.reshape[..] {
+            [] => self.devices.iter().position(|&one| usize::try_from(one) == Ok(device)),
+            _ if product(&self.reshape) != Some(count) => None,
+            _ => (0..count).find(|&place| self.device_at(place) == Some(device)),
+        }?;
+        // Tiles behind the array's own dimensions hold the same part.
+        let mut rest = place as u64;
+        let mut part = vec![0; self.tiles.len()];
+        for (index, &tiles) in self.tiles.iter().enumerate().rev() {
+            part[index] = rest % tiles;
+            rest /= tiles;
+        }
+        part.truncate(rank);
+        (part.len() == rank).then_some(part)
+    }
+
+    /// The device at a place in the list of tiles, when they are numbered in the order of
+    /// `reshape` and then transposed.
+    fn device_at(&self, place: usize) -> Option<usize> {
+        let identity: Vec<u64> = (0..self.reshape.len() as u64).collect();
+        let order = if self.transpose.is_empty() { &identity } else { &self.transpose };
+        let mut rest = place as u64;
+        let mut at = vec![0; self.reshape.len()];
+        for &dimension in order.iter().rev() {
+            let size = *self.reshape.get(usize::try_from(dimension).ok()?)?;
+            *at.get_mut(dimension as usize)? = rest % size;
+            rest /= size;
+        }
+        let device = at.iter().zip(&self.reshape).fold(0, |device, (index, size)| device * size + index);
+        usize::try_from(device).ok()
+    }
+
     fn read(mut bytes: &[u8]) -> Option<Message> {
         let mut message = Message::default();
         while !bytes.is_empty() {
@@ -109,6 +156,12 @@ fn packed(mut bytes: &[u8]) -> Option<Vec<u64>> {
     Some(numbers)
 }
 
+/// The product, of which none is 0.
+fn product(numbers: &[u64]) -> Option<usize> {
+    let all = numbers.iter().try_fold(1u64, |all, &one| all.checked_mul(one))?;
+    usize::try_from(all).ok().filter(|&all| all > 0)
+}
+
 /// Seven bits a byte, the lowest first; the last byte has no high bit.
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
@@ -148,6 +201,41 @@ mod tests {
         ];
         for (proto, shown) in cases {
             assert_eq!(show(proto).as_deref(), Some(shown), "{proto:?}");
+        }
+    }
+
+    #[test]
+    fn parts_of_devices() {
+        let parts = |proto: &[u8], count: usize, rank: usize| {
+            (0..count).map(|device| part_of(proto, device, count, rank)).collect::<Option<Vec<_>>>()
+        };
+        let two = |a: u64, b: u64| vec![a, b];
+        assert_eq!(parts(&[], 2, 2), Some(vec![two(0, 0); 2]));
+        // {devices=[2,1]1,0}
+        let swapped = parts(&[8, 3, 0x1a, 2, 2, 1, 0x22, 2, 1, 0], 2, 2);
+        assert_eq!(swapped, Some(vec![two(1, 0), two(0, 0)]));
+        // {devices=[2,2]<=[4]}
+        let rows = parts(&[8, 3, 0x1a, 2, 2, 2, 0x4a, 1, 4], 4, 2);
+        assert_eq!(rows, Some(vec![two(0, 0), two(0, 1), two(1, 0), two(1, 1)]));
+        // {devices=[2,2]<=[2,2]T(1,0)}
+        let columns = parts(&[8, 3, 0x1a, 2, 2, 2, 0x4a, 2, 2, 2, 0x52, 2, 1, 0], 4, 2);
+        assert_eq!(columns, Some(vec![two(0, 0), two(1, 0), two(0, 1), two(1, 1)]));
+        // {devices=[2,2]<=[4] last_tile_dim_replicate}, of one dimension
+        let pairs = parts(&[8, 3, 0x1a, 2, 2, 2, 0x30, 1, 0x4a, 1, 4], 4, 1);
+        assert_eq!(pairs, Some(vec![vec![0], vec![0], vec![1], vec![1]]));
+        // Manual, of more devices, of a higher rank, with a device that is not there, with
+        // no tiles, and with dimensions that are none.
+        for (bad, count, rank) in [
+            (&[8, 4][..], 2, 2),
+            (&[8, 3, 0x1a, 2, 2, 2, 0x4a, 1, 4], 2, 2),
+            (&[8, 3, 0x1a, 2, 2, 1, 0x22, 2, 1, 0], 2, 3),
+            (&[8, 3, 0x1a, 2, 2, 1, 0x22, 2, 1, 5], 2, 2),
+            (&[8, 3, 0x1a, 2, 0, 0, 0x4a, 1, 4], 4, 2),
+            (&[8, 3], 1, 0),
+            (&[8, 3, 0x1a, 2, 2, 2, 0x4a, 2, 2, 2, 0x52, 2, 9, 0], 4, 2),
+            (&[8, 3, 0x1a, 2, 2, 2, 0x4a, 2, 2, 1], 4, 2),
+        ] {
+            assert_eq!(parts(bad, count, rank), None, "{bad:?}");
         }
     }
 

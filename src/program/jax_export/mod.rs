@@ -10,7 +10,7 @@
 mod aval;
 mod detect;
 mod flat;
-mod hlo_sharding;
+pub mod hlo_sharding;
 mod repr;
 mod sharding;
 mod tree;
