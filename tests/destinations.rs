@@ -113,6 +113,19 @@ fn hlo() {
     assert!(error.code() == Code::Unimplemented && error.message().contains("one tuple"), "{error}");
 }
 
+/// Three programs in each version of the encoding, plain and as portable artifacts.
+#[test]
+fn every_version_of_bytecode() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bytecode");
+    let files = std::fs::read_dir(folder).expect("the programs").map(|entry| entry.expect("a file").path());
+    let mut counts = [0; 4];
+    for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "mlirbc")) {
+        let program = Program::from_file(&path, Format::Detect, None).expect("a program");
+        counts[destinations(&program).len()] += 1;
+    }
+    assert_eq!(counts, [0, 10, 10, 10]);
+}
+
 #[test]
 fn refusals() {
     let one = "(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }";

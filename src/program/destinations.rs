@@ -88,3 +88,6 @@ pub(super) fn module_attribute_fits(name: &str) -> bool {
     const PLAIN: [&str; 4] = ["num_partitions", "num_replicas", "frontend_attributes", "is_dynamic"];
     name.strip_prefix("mhlo.").is_none_or(|name| PLAIN.contains(&name)) && !name.starts_with("xla")
 }
+
+#[cfg(test)]
+mod tests;
