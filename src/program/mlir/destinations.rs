@@ -44,27 +44,30 @@ pub fn with_destinations(code: &[u8], results: &[usize]) -> Result<(Vec<u8>, Vec
         Some(Some(change))
     })?;
     match foreign {
-        Some(name) => Err(cannot(&format!("its module has the attribute {name}"))),
+        Some(why) => Err(cannot(&why)),
         None => Ok((written.unwrap_or_else(|| code.to_vec()), found)),
     }
 }
 
 impl<'a> Rewrite<'a> {
-    /// An attribute of the module that may tell something of each parameter.
+    /// Why the attributes of the module stand in the way: one may tell something of each
+    /// parameter.
     fn foreign_attribute(&self) -> Option<String> {
         let (entries, facts) = (self.reader.entries, self.module_facts?);
-        if entries.codes[facts as usize] != attribute::DICTIONARY {
-            return Some("written as text".to_owned());
-        }
-        let mut fields = entries.attribute(facts)?;
-        for _ in 0..fields.count()? {
-            let (key, _value) = (fields.index(entries.codes.len())?, fields.index(entries.codes.len())?);
-            let name = String::from_utf8_lossy(self.reader.tables.strings[self.reader.string(key)? as usize]);
-            if !module_attribute_fits(&name) {
-                return Some(name.into_owned());
+        let length = entries.codes.len();
+        let dictionary =
+            entries.attribute(facts).filter(|_| entries.codes[facts as usize] == attribute::DICTIONARY);
+        let names = dictionary.and_then(|mut fields| {
+            let mut names = Vec::new();
+            for _ in 0..fields.count()? {
+                let (key, _value) = (fields.index(length)?, fields.index(length)?);
+                names.push(self.reader.text(key)?);
             }
-        }
-        None
+            Some(names)
+        });
+        let Some(names) = names else { return Some("its module has attributes of another form".to_owned()) };
+        let foreign = names.into_iter().find(|name| !module_attribute_fits(name))?;
+        Some(format!("its module has the attribute {foreign}"))
     }
 
     /// Those of the results that can have a destination, with their types.

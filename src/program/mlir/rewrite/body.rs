@@ -83,6 +83,9 @@ impl<'a> Rewrite<'a> {
         if !self.is_named(&head, b"builtin", b"module") || !head.is_isolated {
             return Some(false);
         }
+        if head.regions != 1 {
+            return None;
+        }
         let length = self.reader.entries.codes.len();
         self.module_facts = head.attributes.and_then(|facts| to_index(facts, length));
         head.write(out);
@@ -109,6 +112,9 @@ impl<'a> Rewrite<'a> {
             return Some(false);
         }
         let Some(change) = plan(self, &function)? else { return Some(false) };
+        if head.regions != 1 {
+            return None;
+        }
         if let Some(properties) = head.properties {
             head.properties = Some(self.changed_properties(properties, is_vhlo, &change)?);
         } else {
@@ -135,15 +141,15 @@ impl<'a> Rewrite<'a> {
             return Some((function, find(b"sym_name")?));
         };
         let mut parts = *self.reader.tables.properties.get(usize::try_from(properties).ok()?)?;
-        let mut all = parts;
-        // No more than tells that there are too many: functions can share long properties.
-        let count = (0..7).take_while(|_| all.number().is_some()).count();
         if is_vhlo {
             let mut next = || parts.index(length);
             let (input_facts, function_type, output_facts) = (next()?, next()?, next()?);
             let (input_facts, output_facts) = (Some(input_facts), Some(output_facts));
             return Some((Function { is_vhlo, input_facts, function_type, output_facts }, next()?));
         }
+        let mut all = parts;
+        // No more than tells that there are too many: functions can share long properties.
+        let count = (0..7).take_while(|_| all.number().is_some()).count();
         if !(5..=6).contains(&count) {
             return None;
         }

@@ -65,6 +65,18 @@ fn only_those_wanted() {
     assert_eq!(with_destinations(&File::new().write(), &[]).unwrap_err().code(), Code::Unimplemented);
 }
 
+/// An attribute of the module that the library does not know may be about parameters.
+#[test]
+fn attributes_of_the_module() {
+    for (_, code) in PROGRAMS {
+        let mut code = code.to_vec();
+        let place = memchr::memmem::find(&code, b"mhlo.num_replicas").unwrap();
+        code[place..place + 17].copy_from_slice(b"mhlo.num_repliken");
+        let error = all_results(&code).unwrap_err();
+        assert!(error.message().contains("has the attribute mhlo.num_repliken"), "{error}");
+    }
+}
+
 #[test]
 fn element_types_of_whole_bytes() {
     let module = read(DTYPES).unwrap().main.unwrap();
