@@ -6,8 +6,6 @@
 
 mod text;
 
-use std::collections::HashSet;
-
 use super::{Encoding, Program, hlo, mlir};
 use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};
@@ -40,16 +38,13 @@ impl Program {
         if self.contents().device_count.is_some_and(|count| count != 1) {
             return Err(cannot("it is for several devices"));
         }
-        let mut seen = HashSet::new();
-        let wanted: Vec<usize> = results.iter().copied().filter(|&result| seen.insert(result)).collect();
-        let code = self.code();
-        let (mut bytes, destinations) = match self.contents().encoding {
-            Encoding::Text => text::with_destinations(code, &wanted)?,
-            Encoding::HloProto if self.contents().tuple_parameters => {
-                return Err(cannot("it takes one tuple"));
-            }
-            Encoding::HloProto => hlo::with_destinations(code, &wanted)?,
-            _ => mlir::with_destinations(code, &wanted)?,
+        let (contents, code) = (self.contents(), self.code());
+        let outputs = contents.function.as_ref().map(|(_, outputs)| &outputs[..]);
+        let (mut bytes, destinations) = match contents.encoding {
+            Encoding::Text => text::with_destinations(code, outputs, results)?,
+            Encoding::HloProto if contents.tuple_parameters => return Err(cannot("it takes one tuple")),
+            Encoding::HloProto => hlo::with_destinations(code, results)?,
+            _ => mlir::with_destinations(code, results)?,
         };
         memory::push(&mut bytes, 0)?;
         Ok(Rewritten { bytes, destinations })
@@ -63,23 +58,25 @@ pub(super) fn cannot(why: &str) -> Error {
         .hint("have the results copied to where they are wanted")
 }
 
-/// Whether there are results at these positions.
-pub(super) fn check_positions(results: &[usize], count: usize) -> Result<()> {
-    match results.iter().find(|&&result| result >= count) {
-        Some(wrong) => {
-            Err(Error::invalid_argument(format!("there is no result {wrong}: the program gives {count}"))
-                .hint("results are counted from 0"))
+/// Those of the results that are free to get a destination, each once.
+pub(super) fn choose(results: &[usize], mut is_free: Vec<bool>) -> Result<Vec<usize>> {
+    let mut chosen = Vec::with_capacity(results.len());
+    for &result in results {
+        let Some(is_free) = is_free.get_mut(result) else {
+            let message = format!("there is no result {result}: the program gives {}", is_free.len());
+            return Err(Error::invalid_argument(message).hint("results are counted from 0"));
+        };
+        if std::mem::take(is_free) {
+            chosen.push(result);
         }
-        None => Ok(()),
     }
+    Ok(chosen)
 }
 
-/// Whether a plugin writes an array of this type as plain bytes. `None` is a dim that is
-/// not fixed.
-pub(super) fn fits(dtype: DType, dims: impl IntoIterator<Item = Option<i64>>) -> bool {
-    dtype.is_known_array()
-        && !dtype.is_sub_byte()
-        && dims.into_iter().all(|dim| dim.is_some_and(|dim| dim > 0))
+/// Whether a plugin writes arrays of this type as plain bytes. A dim that is not
+/// fixed is below 0.
+pub(super) fn fits(dtype: DType, dims: &[i64]) -> bool {
+    dtype.is_known_array() && !dtype.is_sub_byte() && dims.iter().all(|&dim| dim > 0)
 }
 
 /// Whether an attribute of a module says nothing of each parameter. Those of XLA's own

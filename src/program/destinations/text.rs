@@ -1,41 +1,46 @@
 //! Destinations in StableHLO text.
 
-use std::collections::HashSet;
-use std::iter::Peekable;
+use std::fmt::Write;
 use std::ops::Range;
 
-use super::{cannot, check_positions, fits, module_attribute_fits};
+use super::{cannot, choose, fits, module_attribute_fits};
 use crate::error::Result;
 use crate::memory;
 use crate::program::contents::{Dim, Element, Tensor};
 use crate::program::lexer::{Lexer, Token};
-use crate::program::text_facts;
 
 /// What the names of destinations begin with.
 const NAME: &str = "%destination";
 
 /// The same text with destinations for those of the results that can have one, and which
-/// these are.
-pub fn with_destinations(code: &[u8], results: &[usize]) -> Result<(Vec<u8>, Vec<usize>)> {
+/// these are. `outputs` are its results, if they are known.
+pub fn with_destinations(
+    code: &[u8],
+    outputs: Option<&[Tensor]>,
+    results: &[usize],
+) -> Result<(Vec<u8>, Vec<usize>)> {
     let text = std::str::from_utf8(code).map_err(|_| cannot("it is no UTF-8"))?;
-    let unclear = || cannot("the types of its function main are not written out");
-    let names = check_surroundings(text)?;
-    let (_, outputs) = text_facts::main_function(text).ok_or_else(unclear)?;
-    let head = Head::find(text).ok_or_else(unclear)?;
-    if head.results.len() != outputs.len() {
-        return Err(unclear());
-    }
-    check_positions(results, outputs.len())?;
-    let takes = |&result: &usize| {
-        head.results[result].is_plain && is_plain(&outputs[result]) && !head.aliased.contains(&result)
+    let first_name = check_surroundings(text)?;
+    let known = outputs.and_then(|outputs| Some((outputs, Head::find(text)?)));
+    let Some((outputs, head)) = known.filter(|(outputs, head)| outputs.len() == head.results.len()) else {
+        return Err(cannot("the types of its function main are not written out"));
     };
-    let destinations: Vec<usize> = results.iter().copied().filter(takes).collect();
-    let mut free = (0..).map(|number| format!("{NAME}{number}")).filter(|name| !names.contains(&name[..]));
+    let mut is_free = Vec::with_capacity(outputs.len());
+    for (output, found) in outputs.iter().zip(&head.results) {
+        is_free.push(found.is_plain && is_plain(output));
+    }
+    for &aliased in &head.aliased {
+        if let Some(is_free) = is_free.get_mut(aliased) {
+            *is_free = false;
+        }
+    }
+    let destinations = choose(results, is_free)?;
     let mut added = String::new();
-    for (&result, name) in destinations.iter().zip(&mut free) {
-        let comma = if head.has_arguments || !added.is_empty() { ", " } else { "" };
+    for (count, &result) in destinations.iter().enumerate() {
+        let comma = if head.has_arguments || count > 0 { ", " } else { "" };
         let of_type = &text[head.results[result].of_type.clone()];
-        added.push_str(&format!("{comma}{name}: {of_type} {{tf.aliasing_output = {result} : i32}}"));
+        let name = first_name + count as u64;
+        let _ = write!(added, "{comma}{NAME}{name}: {of_type} {{tf.aliasing_output = {result} : i32}}");
     }
     let mut out = memory::room(text.len() + added.len() + 1)?;
     out.extend_from_slice(&code[..head.arguments_end]);
@@ -45,17 +50,15 @@ pub fn with_destinations(code: &[u8], results: &[usize]) -> Result<(Vec<u8>, Vec
 }
 
 fn is_plain(tensor: &Tensor) -> bool {
-    let dims = tensor.dims.iter().map(|dim| match dim {
-        Dim::Fixed(size) => Some(*size),
-        Dim::Symbolic(_) => None,
-    });
-    matches!(tensor.element, Element::Array(dtype) if fits(dtype, dims))
+    let Element::Array(dtype) = tensor.element else { return false };
+    let has_elements = |dim: &Dim| matches!(dim, Dim::Fixed(size) if *size > 0);
+    fits(dtype, &[]) && tensor.dims.iter().all(has_elements)
 }
 
 /// Whether all that is around the function to run leaves room for destinations. Gives
-/// the names of values that a destination's might be taken for.
-fn check_surroundings(text: &str) -> Result<HashSet<&str>> {
-    let mut names = HashSet::new();
+/// the first number that no name of a value has, as a destination's would have it.
+fn check_surroundings(text: &str) -> Result<u64> {
+    let mut free = 0;
     let mut tokens = Lexer::new(text);
     // Of a module its name and its attributes follow.
     let mut is_of_module = false;
@@ -63,7 +66,10 @@ fn check_surroundings(text: &str) -> Result<HashSet<&str>> {
     while let Some(token) = tokens.next() {
         let was_of_module = std::mem::take(&mut is_of_module);
         match token {
-            Token::Other(name) if name.starts_with(NAME) => drop(names.insert(name)),
+            Token::Other(name) => {
+                let number = name.strip_prefix(NAME).and_then(|number| number.parse::<u32>().ok());
+                free = number.map_or(free, |number| free.max(u64::from(number) + 1));
+            }
             Token::Word("module" | "builtin.module") => is_of_module = true,
             Token::Word("attributes") if was_of_module => check_module(&mut tokens)?,
             Token::Symbol(_) if was_of_module => is_of_module = true,
@@ -71,7 +77,7 @@ fn check_surroundings(text: &str) -> Result<HashSet<&str>> {
             _ => {}
         }
     }
-    if mains > 1 { Err(cannot("it names its function main more than once")) } else { Ok(names) }
+    if mains > 1 { Err(cannot("it names its function main more than once")) } else { Ok(free) }
 }
 
 /// Checks the attributes of a module.
@@ -118,16 +124,30 @@ fn word<'t>(token: &'t Token<'_>) -> &'t str {
     }
 }
 
-type Tokens<'a> = Peekable<Spanned<'a>>;
+/// Tokens, of which the next can be looked at, and where they stand.
+struct Tokens<'a> {
+    rest: Lexer<'a>,
+    next: Option<(Range<usize>, Token<'a>)>,
+}
 
-/// Tokens, and where they stand.
-struct Spanned<'a>(Lexer<'a>);
+impl<'a> Tokens<'a> {
+    fn new(text: &'a str) -> Tokens<'a> {
+        let mut rest = Lexer::new(text);
+        Tokens { next: rest.spanned(), rest }
+    }
 
-impl<'a> Iterator for Spanned<'a> {
-    type Item = (Range<usize>, Token<'a>);
+    fn take(&mut self) -> Option<(Range<usize>, Token<'a>)> {
+        let next = self.rest.spanned();
+        std::mem::replace(&mut self.next, next)
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.spanned()
+    fn is_next(&self, wanted: &Token<'_>) -> bool {
+        self.next.as_ref().is_some_and(|(_, token)| token == wanted)
+    }
+
+    /// Takes the next token if it is this one.
+    fn skip(&mut self, wanted: &Token<'_>) -> bool {
+        self.is_next(wanted) && self.take().is_some()
     }
 }
 
@@ -137,7 +157,7 @@ struct Head {
     /// Where the bracket behind them stands.
     arguments_end: usize,
     /// The results that share memory with arguments.
-    aliased: HashSet<usize>,
+    aliased: Vec<usize>,
     results: Vec<Found>,
 }
 
@@ -150,16 +170,15 @@ struct Found {
 
 impl Head {
     fn find(text: &str) -> Option<Head> {
-        let mut tokens = Spanned(Lexer::new(text)).peekable();
-        while let Some((_, token)) = tokens.next() {
+        let mut tokens = Tokens::new(text);
+        while let Some((_, token)) = tokens.take() {
             if !matches!(token, Token::Word("func.func" | "func")) {
                 continue;
             }
-            let is_visibility =
-                |token: &Token<'_>| matches!(token, Token::Word("public" | "private" | "nested"));
-            let _ = tokens.next_if(|(_, token)| is_visibility(token));
-            let is_main = |token: &Token<'_>| matches!(token, Token::Symbol(name) if name == "main");
-            if tokens.next_if(|(_, token)| is_main(token)).is_some() {
+            for visibility in ["public", "private", "nested"] {
+                tokens.skip(&Token::Word(visibility));
+            }
+            if tokens.skip(&Token::Symbol("main".into())) {
                 return Head::read(&mut tokens);
             }
         }
@@ -168,39 +187,37 @@ impl Head {
 
     /// Reads on behind the function's name.
     fn read(tokens: &mut Tokens<'_>) -> Option<Head> {
-        if tokens.next()?.1 != Token::Open(b'(') {
+        if !tokens.skip(&Token::Open(b'(')) {
             return None;
         }
-        let has_arguments = match tokens.peek()?.1 {
+        let has_arguments = match tokens.next.as_ref()?.1 {
             Token::Close(_) => false,
             // Those of a function without a body have no names.
             Token::Other(name) if name.starts_with('%') => true,
             _ => return None,
         };
-        let mut aliased = HashSet::new();
+        let mut aliased = Vec::new();
         let mut depth = 1usize;
         let arguments_end = loop {
-            let (place, token) = tokens.next()?;
+            let (place, token) = tokens.take()?;
             match &token {
                 Token::Open(_) => depth += 1,
                 Token::Close(_) if depth == 1 => break place.start,
                 Token::Close(_) => depth -= 1,
                 Token::Word(_) | Token::Text(_) if depth == 2 && word(&token) == "tf.aliasing_output" => {
-                    tokens.next_if(|(_, token)| *token == Token::Other("="))?;
-                    let (_, Token::Number(result)) = tokens.next()? else { return None };
-                    aliased.insert(result.parse().ok()?);
+                    tokens.skip(&Token::Other("="));
+                    let (_, Token::Number(result)) = tokens.take()? else { return None };
+                    aliased.push(result.parse().ok()?);
                 }
                 _ => {}
             }
         };
         let mut results = Vec::new();
-        if tokens.next_if(|(_, token)| *token == Token::Other("->")).is_some() {
-            let is_list = tokens.next_if(|(_, token)| *token == Token::Open(b'(')).is_some();
-            while !is_list && results.is_empty()
-                || is_list && tokens.next_if(|(_, token)| *token == Token::Close(b')')).is_none()
-            {
+        if tokens.skip(&Token::Other("->")) {
+            let is_list = tokens.skip(&Token::Open(b'('));
+            while !is_list && results.is_empty() || is_list && !tokens.skip(&Token::Close(b')')) {
                 results.push(Found::read(tokens, is_list)?);
-                let _ = tokens.next_if(|(_, token)| *token == Token::Other(","));
+                tokens.skip(&Token::Other(","));
             }
         }
         Some(Head { has_arguments, arguments_end, aliased, results })
@@ -210,15 +227,15 @@ impl Head {
 impl Found {
     /// Reads a type and, in a list, attributes behind it.
     fn read(tokens: &mut Tokens<'_>, is_in_list: bool) -> Option<Found> {
-        let (mut of_type, first) = tokens.next()?;
+        let (mut of_type, first) = tokens.take()?;
         let mut is_plain = first == Token::Word("tensor");
         if first == Token::Other("!") {
-            of_type.end = tokens.next()?.0.end;
+            of_type.end = tokens.take()?.0.end;
         }
-        if tokens.peek()?.1 == Token::Open(b'<') {
+        if tokens.is_next(&Token::Open(b'<')) {
             let mut depth = 0usize;
             loop {
-                let (place, token) = tokens.next()?;
+                let (place, token) = tokens.take()?;
                 match token {
                     Token::Open(_) => depth += 1,
                     Token::Close(_) => depth -= 1,
@@ -231,7 +248,7 @@ impl Found {
                 }
             }
         }
-        if is_in_list && tokens.peek()?.1 == Token::Open(b'{') {
+        if is_in_list && tokens.is_next(&Token::Open(b'{')) {
             is_plain &= has_usual_memory(tokens)?;
         }
         Some(Found { of_type, is_plain })
@@ -243,15 +260,15 @@ fn has_usual_memory(tokens: &mut Tokens<'_>) -> Option<bool> {
     let mut is_usual = true;
     let mut depth = 0usize;
     loop {
-        let (_, token) = tokens.next()?;
+        let (_, token) = tokens.take()?;
         match &token {
             Token::Open(_) => depth += 1,
             Token::Close(_) => depth -= 1,
             _ if depth > 1 => {}
             _ if word(&token) == "mhlo.memory_kind" => is_usual = false,
             _ if word(&token) == "mhlo.layout_mode" => {
-                tokens.next_if(|(_, token)| *token == Token::Other("="))?;
-                is_usual &= tokens.peek()?.1 == Token::Text("default".into());
+                tokens.skip(&Token::Other("="));
+                is_usual &= tokens.is_next(&Token::Text("default".into()));
             }
             _ => {}
         }

@@ -1,8 +1,6 @@
 //! Destinations in HLO: parameters of the computation that runs, which share their
 //! memory with results.
 
-use std::collections::HashSet;
-
 use super::check::LARGEST_NUMBER;
 use super::damaged;
 use super::flatten::{ALIASES, OTHERS, SHAPE};
@@ -11,7 +9,7 @@ use super::shape::Shape;
 use super::wire::{Fields, Malformed, int, message};
 use crate::error::Result;
 use crate::memory;
-use crate::program::destinations::{cannot, check_positions, fits};
+use crate::program::destinations::{cannot, choose, fits};
 
 /// The name of a destination begins so.
 const NAME: &str = "cyxla_destination";
@@ -27,25 +25,36 @@ pub fn with_destinations(code: &[u8], results: &[usize]) -> Result<(Vec<u8>, Vec
     let module = Module::read(code).map_err(malformed)?;
     let result = &module.shape.result;
     let parts = if result.is_tuple() { &result.parts[..] } else { std::slice::from_ref(result) };
-    check_positions(results, parts.len())?;
-    let path = |result: usize| if module.shape.result.is_tuple() { vec![result as i64] } else { Vec::new() };
-    let aliased: HashSet<&[i64]> = module.aliases.iter().map(|alias| &alias.result_path[..]).collect();
-    let takes = |&result: &usize| is_plain(&parts[result]) && !aliased.contains(&path(result)[..]);
-    let destinations: Vec<usize> = results.iter().copied().filter(takes).collect();
+    let mut is_free: Vec<bool> = parts.iter().map(is_plain).collect();
+    for alias in &module.aliases {
+        let place = usize::try_from(alias.result_path.first().copied().unwrap_or(0)).ok();
+        if let Some(is_free) = place.and_then(|place| is_free.get_mut(place)) {
+            *is_free = false;
+        }
+    }
+    let destinations = choose(results, is_free)?;
     let first_id = free_id(&module).map_err(malformed)?;
     let (mut parameters, mut shapes, mut aliases) = (Vec::new(), Vec::new(), Vec::new());
     for (count, &result) in destinations.iter().enumerate() {
-        let (id, position) = (first_id + count as i64, module.shape.parameters.len() + count);
-        if id & 0xffff_ffff > LARGEST_NUMBER {
+        let (id, position) = (first_id + count as i64, (module.shape.parameters.len() + count) as i64);
+        let number = id & 0xffff_ffff;
+        if number > LARGEST_NUMBER {
             return Err(cannot("the numbers of its instructions are too large"));
         }
-        let (name, shape) = (format!("{NAME}.{}", id & 0xffff_ffff), parts[result].write());
-        let position = position as i64;
-        let head = [message(1, name.as_bytes()), message(2, b"parameter"), message(3, &shape)].concat();
-        parameters.extend(message(2, &[head, int(9, position), int(35, id)].concat()));
-        shapes.extend([message(1, &shape), message(3, name.as_bytes())].concat());
-        let path: Vec<u8> = path(result).iter().flat_map(|&part| int(1, part)).collect();
-        aliases.extend(message(1, &[path, int(2, position), int(4, MAY_ALIAS)].concat()));
+        let (name, shape) = (format!("{NAME}.{number}"), parts[result].write());
+        let mut parameter = message(1, name.as_bytes());
+        parameter.extend(message(2, b"parameter"));
+        parameter.extend(message(3, &shape));
+        parameter.extend(int(9, position));
+        parameter.extend(int(35, id));
+        parameters.extend(message(2, &parameter));
+        shapes.extend(message(1, &shape));
+        shapes.extend(message(3, name.as_bytes()));
+        // The only result is in no tuple.
+        let mut alias = if module.shape.result.is_tuple() { int(1, result as i64) } else { Vec::new() };
+        alias.extend(int(2, position));
+        alias.extend(int(4, MAY_ALIAS));
+        aliases.extend(message(1, &alias));
     }
     if destinations.is_empty() {
         return Ok((code.to_vec(), destinations));
@@ -62,38 +71,46 @@ pub fn with_destinations(code: &[u8], results: &[usize]) -> Result<(Vec<u8>, Vec
         }
         let computation = if number == COMPUTATION { content.bytes().map_err(malformed)? } else { b"" };
         if number == COMPUTATION && Computation::read(computation).map_err(malformed)?.id == module.entry_id {
-            out.extend(message(COMPUTATION.into(), &[computation, &parameters, &shape].concat()));
+            let mut computation = computation.to_vec();
+            computation.extend_from_slice(&parameters);
+            computation.extend_from_slice(&shape);
+            out.extend(message(COMPUTATION.into(), &computation));
         } else {
             out.extend_from_slice(&code[start..code.len() - fields.left()]);
         }
     }
-    out.extend([shape, message(ALIASES.into(), &aliases)].concat());
+    out.extend(shape);
+    out.extend(message(ALIASES.into(), &aliases));
     Ok((out, destinations))
 }
 
 /// Whether a plugin writes such an array as plain bytes.
 fn is_plain(shape: &Shape) -> bool {
-    let rows_first = (0..shape.dims.len() as i64).rev();
-    shape.dtype().is_some_and(|dtype| fits(dtype, shape.dims.iter().copied().map(Some)))
+    let rank = shape.dims.len();
+    shape.dtype().is_some_and(|dtype| fits(dtype, &shape.dims))
         && !shape.is_dynamic
-        && shape.layout.as_ref().is_some_and(|order| rows_first.eq(order.iter().copied()))
+        // Rows first: the last dimension is the fastest.
+        && shape.layout.as_ref().is_some_and(|order| {
+            order.len() == rank && order.iter().enumerate().all(|(place, &dim)| dim == (rank - 1 - place) as i64)
+        })
 }
 
 /// A number above those of the instructions of the computation that runs. In older
 /// programs all computations count together; in newer ones the upper half of a number is
 /// that of its computation.
 fn free_id(module: &Module<'_>) -> std::result::Result<i64, Malformed> {
-    let mut computations = Vec::new();
+    let (mut largest_of_all, mut largest_of_entry) = (0, 0);
     for bytes in &module.computations {
         let computation = Computation::read(bytes)?;
-        let mut ids = Vec::with_capacity(computation.instructions.len());
+        let mut largest = 0;
         for bytes in computation.instructions {
-            ids.push(Instruction::read(bytes)?.id);
+            largest = Instruction::read(bytes)?.id.max(largest);
         }
-        computations.push((computation.id, ids));
+        largest_of_all = largest.max(largest_of_all);
+        if computation.id == module.entry_id {
+            largest_of_entry = largest;
+        }
     }
-    let entry = computations.iter().find(|(id, _)| *id == module.entry_id);
-    let largest = entry.and_then(|(_, ids)| ids.iter().max()).copied().unwrap_or(0);
-    let all = computations.iter().flat_map(|(_, ids)| ids);
-    Ok(all.copied().filter(|id| id >> 32 == largest >> 32).max().unwrap_or(largest) + 1)
+    let counts_all = largest_of_all >> 32 == 0;
+    Ok(if counts_all { largest_of_all } else { largest_of_entry } + 1)
 }

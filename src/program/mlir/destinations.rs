@@ -7,8 +7,7 @@ use super::rewrite::{Change, Function, Rewrite, rewrite};
 use super::write::{list, numbers, signed};
 use super::{ValueType, read};
 use crate::error::Result;
-use crate::order;
-use crate::program::destinations::{cannot, check_positions, fits, module_attribute_fits};
+use crate::program::destinations::{cannot, choose, fits, module_attribute_fits};
 
 /// The same program with destinations for those of the results that can have one, and
 /// which these are.
@@ -18,34 +17,29 @@ pub fn with_destinations(code: &[u8], results: &[usize]) -> Result<(Vec<u8>, Vec
     if module.is_main_called {
         return Err(cannot("its function main is called by another one"));
     }
-    check_positions(results, main.outputs.len())?;
-    // Those whose types allow it.
-    let wanted: Vec<usize> = results
-        .iter()
-        .copied()
-        .filter(|&result| match &main.outputs[result].ty {
-            ValueType::Array { dtype, dims } => fits(*dtype, dims.iter().copied()),
+    let mut is_free = Vec::with_capacity(main.outputs.len());
+    for output in &main.outputs {
+        is_free.push(match &output.ty {
+            ValueType::Array { dtype, dims } => dims.iter().all(Option::is_some) && fits(*dtype, &[]),
             _ => false,
-        })
-        .collect();
-    let mut found = Vec::new();
+        });
+    }
+    let mut found = Ok(Vec::new());
     let mut foreign = None;
     let written = rewrite(code, cannot, &mut |rewrite, function| {
         foreign = rewrite.foreign_attribute();
-        if foreign.is_some() {
-            return Some(None);
+        let types = rewrite.leave_out(function, &mut is_free)?;
+        found = choose(results, std::mem::take(&mut is_free));
+        match &found {
+            Ok(chosen) if foreign.is_none() && !chosen.is_empty() => {
+                rewrite.with_destinations(function, chosen, &types).map(Some)
+            }
+            _ => Some(None),
         }
-        let destinations = rewrite.destinations(function, &wanted)?;
-        if destinations.is_empty() {
-            return Some(None);
-        }
-        let change = rewrite.with_destinations(function, &destinations)?;
-        found = destinations.iter().map(|&(result, _)| result).collect();
-        Some(Some(change))
     })?;
     match foreign {
         Some(why) => Err(cannot(&why)),
-        None => Ok((written.unwrap_or_else(|| code.to_vec()), found)),
+        None => Ok((written.unwrap_or_else(|| code.to_vec()), found?)),
     }
 }
 
@@ -70,80 +64,86 @@ impl<'a> Rewrite<'a> {
         Some(format!("its module has the attribute {foreign}"))
     }
 
-    /// Those of the results that can have a destination, with their types.
-    fn destinations(&self, function: &Function, wanted: &[usize]) -> Option<Vec<(usize, u32)>> {
-        let (_, mut outputs) = self.reader.signature(Some(function.function_type))?;
-        let types = (0..outputs.count()?).map(|_| outputs.index(self.reader.entries.types.len()));
-        let types = types.collect::<Option<Vec<u32>>>()?;
-        let aliased = self.dictionaries(function.input_facts)?;
-        let aliased =
-            aliased.into_iter().filter_map(|facts| self.reader.lookup(facts, b"tf.aliasing_output"));
-        let mut aliased = aliased.map(|alias| self.reader.integer(alias)).collect::<Option<Vec<i64>>>()?;
-        order::sort(&mut aliased);
+    /// Leaves out the results that share memory already, and those that are not plain
+    /// bytes. Gives the types of all results.
+    fn leave_out(&self, function: &Function, is_free: &mut [bool]) -> Option<Vec<u64>> {
+        let (reader, entries) = (self.reader, self.reader.entries);
+        let (_, outputs) = reader.signature(Some(function.function_type))?;
+        let types = numbers_of(outputs)?;
+        for facts in self.dictionaries(function.input_facts)? {
+            let Some(alias) = reader.lookup(facts as u32, b"tf.aliasing_output") else { continue };
+            let result = usize::try_from(reader.integer(alias)?).ok()?;
+            *is_free.get_mut(result)? = false;
+        }
         let facts = self.dictionaries(function.output_facts)?;
-        let is_plain = |result: usize| {
-            facts.get(result).is_none_or(|&facts| {
-                let layout = self.reader.lookup(facts, b"mhlo.layout_mode");
-                layout.is_none_or(|layout| self.reader.text(layout) == Some("default"))
-                    && self.reader.lookup(facts, b"mhlo.memory_kind").is_none()
-            })
-        };
-        let destination = |&result: &usize| {
-            let of_type = *types.get(result)?;
+        for (result, is_free) in is_free.iter_mut().enumerate() {
+            let of_type = *types.get(result)? as u32;
             // Bounds of dims and the like are an encoding.
-            let fits = self.reader.entries.tensor_encoding(of_type).is_none() && is_plain(result);
-            (fits && aliased.binary_search(&(result as i64)).is_err()).then_some((result, of_type))
-        };
-        Some(wanted.iter().filter_map(destination).collect())
+            *is_free &= entries.tensor_encoding(of_type).is_none()
+                && entries.types[of_type as usize].elements.is_some_and(|count| count > 0);
+            let Some(&facts) = facts.get(result) else { continue };
+            let layout = reader.lookup(facts as u32, b"mhlo.layout_mode");
+            *is_free &= layout.is_none_or(|layout| reader.text(layout) == Some("default"))
+                && reader.lookup(facts as u32, b"mhlo.memory_kind").is_none();
+        }
+        Some(types)
     }
 
     /// What a list of dictionaries holds; nothing where there is no list.
-    fn dictionaries(&self, facts: Option<u32>) -> Option<Vec<u32>> {
+    fn dictionaries(&self, facts: Option<u32>) -> Option<Vec<u64>> {
         let Some(facts) = facts else { return Some(Vec::new()) };
         if !matches!(self.reader.entries.codes[facts as usize], attribute::ARRAY | attribute::VHLO_ARRAY) {
             return None;
         }
-        let mut fields = self.reader.entries.attribute(facts)?;
-        (0..fields.count()?).map(|_| fields.index(self.reader.entries.codes.len())).collect()
+        numbers_of(self.reader.entries.attribute(facts)?)
     }
 
-    fn with_destinations(&mut self, function: &Function, destinations: &[(usize, u32)]) -> Option<Change> {
+    fn with_destinations(&mut self, function: &Function, results: &[usize], types: &[u64]) -> Option<Change> {
         let is_vhlo = function.is_vhlo;
-        let codes = codes(is_vhlo);
-        let numbers_in = |mut fields: Cursor<'a>| -> Option<Vec<u64>> {
-            (0..fields.count()?).map(|_| fields.number()).collect()
-        };
-        let (inputs, outputs) = self.reader.signature(Some(function.function_type))?;
-        let (mut inputs, outputs) = (numbers_in(inputs)?, numbers_in(outputs)?);
-        let mut facts: Vec<u64> =
-            self.dictionaries(function.input_facts)?.into_iter().map(u64::from).collect();
-        if facts.len() != inputs.len() {
-            if !facts.is_empty() {
-                return None;
-            }
+        let codes = if is_vhlo { VHLO } else { BUILTIN };
+        let (inputs, _) = self.reader.signature(Some(function.function_type))?;
+        let mut inputs = numbers_of(inputs)?;
+        let (made, dropped) = (vec![false; inputs.len()], vec![false; types.len()]);
+        let mut facts = self.dictionaries(function.input_facts)?;
+        if facts.is_empty() && !inputs.is_empty() {
             let nothing = self.add(is_vhlo, numbers([codes.dictionary, 0]))?;
-            facts = vec![nothing; inputs.len()];
+            facts.resize(inputs.len(), nothing);
         }
-        let made = vec![false; inputs.len()];
-        let dropped = vec![false; outputs.len()];
+        if facts.len() != inputs.len() {
+            return None;
+        }
         let name = self.add_string("tf.aliasing_output");
         let name = self.add(is_vhlo, numbers([codes.string, name]))?;
-        let integer = self.add_type(is_vhlo, codes.integer_type)?;
-        for &(result, of_type) in destinations {
+        let integer = self.add_type(is_vhlo, codes.integer_type.to_vec())?;
+        let mut added = Vec::with_capacity(results.len());
+        for &result in results {
             let mut position = numbers([codes.integer, integer]);
             signed(&mut position, result as i64);
             let position = self.add(is_vhlo, position)?;
             facts.push(self.add(is_vhlo, numbers([codes.dictionary, 1, name, position]))?);
-            inputs.push(u64::from(of_type));
+            inputs.push(types[result]);
+            added.push(types[result] as u32);
         }
-        let input_facts = self.add(is_vhlo, [numbers([codes.array]), list(&facts)].concat())?;
-        let types = [numbers([codes.function]), list(&inputs), list(&outputs)].concat();
-        let function_type = self.add_type(is_vhlo, types)?;
+        let mut encoding = numbers([codes.array]);
+        encoding.extend(list(&facts));
+        let input_facts = self.add(is_vhlo, encoding)?;
+        let mut encoding = numbers([codes.function]);
+        encoding.extend(list(&inputs));
+        encoding.extend(list(types));
+        let function_type = self.add_type(is_vhlo, encoding)?;
         let function_type = self.add(is_vhlo, numbers([codes.of_type, function_type]))?;
         let output_facts = function.output_facts.map(u64::from);
-        let added = destinations.iter().map(|&(_, of_type)| of_type).collect();
         Some(Change { input_facts, function_type, output_facts, made, made_type: 0, dropped, added })
     }
+}
+
+/// The numbers of a list. Those of a file that was found to be sound fit into 32 bits.
+fn numbers_of(mut fields: Cursor<'_>) -> Option<Vec<u64>> {
+    let mut found = Vec::new();
+    for _ in 0..fields.count()? {
+        found.push(fields.number()?);
+    }
+    Some(found)
 }
 
 /// What the encodings of attributes and types begin with.
@@ -156,28 +156,25 @@ struct Codes {
     /// Of the type of functions.
     function: u64,
     /// The type of 32-bit integers, whole.
-    integer_type: Vec<u8>,
+    integer_type: &'static [u8],
 }
 
-fn codes(is_vhlo: bool) -> Codes {
-    match is_vhlo {
-        true => Codes {
-            array: 1,
-            dictionary: 6,
-            string: 14,
-            integer: 9,
-            of_type: 17,
-            function: 8,
-            integer_type: numbers([13]),
-        },
-        false => Codes {
-            array: 0,
-            dictionary: 1,
-            string: 2,
-            integer: 8,
-            of_type: 6,
-            function: 2,
-            integer_type: numbers([0, 32 << 2]),
-        },
-    }
-}
+const VHLO: Codes = Codes {
+    array: 1,
+    dictionary: 6,
+    string: 14,
+    integer: 9,
+    of_type: 17,
+    function: 8,
+    integer_type: &[13 << 1 | 1],
+};
+const BUILTIN: Codes = Codes {
+    array: 0,
+    dictionary: 1,
+    string: 2,
+    integer: 8,
+    of_type: 6,
+    function: 2,
+    // Its width, four times, in two bytes.
+    integer_type: &[1, 2, 2],
+};

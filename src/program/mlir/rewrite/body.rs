@@ -5,7 +5,7 @@ use super::{Change, Function, Plan, Rewrite};
 use crate::program::mlir::cursor::{Cursor, to_index};
 use crate::program::mlir::tables;
 use crate::program::mlir::walk::HAS_RESULTS;
-use crate::program::mlir::write::{number, numbers, section};
+use crate::program::mlir::write::{number, numbers, numbers_in, section};
 
 /// The number of the sections that isolated regions stand in.
 const REGIONS: u8 = 4;
@@ -188,7 +188,10 @@ impl<'a> Rewrite<'a> {
         for _ in 0..fields.count()? {
             let (key, value) = (fields.index(length)?, fields.index(length)?);
             let changed = match self.reader.tables.strings[self.reader.string(key)? as usize] {
-                b"arg_attrs" => Some(change.input_facts).inspect(|_| has_input_facts = true),
+                b"arg_attrs" => {
+                    has_input_facts = true;
+                    Some(change.input_facts)
+                }
                 b"function_type" => Some(change.function_type),
                 b"res_attrs" => change.output_facts,
                 _ => None,
@@ -198,10 +201,12 @@ impl<'a> Rewrite<'a> {
         if !has_input_facts {
             let name = self.add_string("arg_attrs");
             let name = self.add(false, numbers([2, name]))?;
-            pairs.splice(0..0, [name, change.input_facts]);
+            // The order of the names is the plugin's to make.
+            pairs.extend([name, change.input_facts]);
         }
-        let count = pairs.len() as u64 / 2;
-        self.add(false, numbers([1, count].into_iter().chain(pairs)))
+        let mut encoding = numbers([1, pairs.len() as u64 / 2]);
+        encoding.extend(numbers_in(&pairs));
+        self.add(false, encoding)
     }
 
     fn is_named(&self, head: &Head, dialect: &[u8], name: &[u8]) -> bool {
