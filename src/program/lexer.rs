@@ -5,6 +5,7 @@
 //! stands in a comment.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A piece of a program text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,6 +37,14 @@ pub struct Lexer<'a> {
 impl<'a> Lexer<'a> {
     pub fn new(text: &'a str) -> Lexer<'a> {
         Lexer { text, at: 0 }
+    }
+
+    /// The next token, and where it stands.
+    pub fn spanned(&mut self) -> Option<(Range<usize>, Token<'a>)> {
+        self.skip_blanks();
+        let start = self.at;
+        let token = self.next()?;
+        Some((start..self.at, token))
     }
 
     fn peek(&self, ahead: usize) -> u8 {

@@ -5,6 +5,7 @@ mod calls;
 mod contents;
 mod convention;
 mod description;
+mod destinations;
 mod detect;
 mod device_counts;
 pub mod foreign;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 pub use contents::{Contents, Dim, Element, Tensor};
 pub use convention::Parameter;
+pub use destinations::Rewritten;
 pub use detect::Encoding;
 pub use device_counts::DeviceCounts;
 pub use inspection::Inspection;

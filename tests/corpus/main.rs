@@ -1,6 +1,6 @@
 //! Programs that JAX exported, of five versions from 0.4.30 to 0.10.2, give JAX's own
 //! results on the plugin under test, and tell what they take and give before they are
-//! compiled. What cannot run is refused for the right reason.
+//! compiled, and give the same into destinations. What cannot run is refused for the right reason.
 //!
 //! tests/corpus/make.sh makes the files.
 
@@ -8,6 +8,7 @@
 mod support;
 
 mod compare;
+mod destinations;
 mod expected;
 mod index;
 
@@ -118,6 +119,8 @@ fn check_program(tested: &Tested, entry: &Entry, program: &Program, expected: &E
     if again != results {
         return Err("buffers give other results than host memory".into());
     }
+    destinations::check(corpus, entry, program, &results)
+        .map_err(|problem| format!("with destinations: {problem}"))?;
     check_saved(tested, entry, program, &executable, &saved, &results)?;
     match (&entry.vjp, program.vjp()) {
         (None, Err(error)) if error.message().contains("holds no VJP") => Ok(()),

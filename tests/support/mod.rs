@@ -3,11 +3,13 @@
 // Each test program uses a part of it.
 #![allow(dead_code, unused_imports)]
 
+mod destinations;
 mod exercise;
 mod files;
 mod plugins;
 mod process;
 
+pub use destinations::check_destinations;
 pub use exercise::exercise;
 pub use files::{Folder, native_library};
 pub use plugins::{FakeCounts, add_on_real_plugin, fake_plugin, real_plugin, run_add};

@@ -17,7 +17,7 @@ use crate::order;
 const DEEPEST_CALL: usize = 128;
 /// A plugin makes a table with a place for each number up to the largest; real ones
 /// are not much larger than the number of instructions.
-const LARGEST_NUMBER: i64 = 1 << 24;
+pub const LARGEST_NUMBER: i64 = 1 << 24;
 
 /// Plugins copy a computation for each place that calls it: two calls in each of
 /// twenty computations make a million copies. So many instructions more than there

@@ -18,12 +18,12 @@ use crate::memory;
 const NAME: &str = "cyxla_entry";
 
 /// Fields of the module that the new entry replaces.
-const SHAPE: u32 = 4;
-const ALIASES: u32 = 8;
+pub const SHAPE: u32 = 4;
+pub const ALIASES: u32 = 8;
 const DONORS: u32 = 18;
 /// Fields that name parameters in ways that are not known here: what is fetched
 /// before a program runs, and how a divided program is divided.
-const OTHERS: [u32; 3] = [10, 12, 14];
+pub const OTHERS: [u32; 3] = [10, 12, 14];
 
 /// The module in `bytes` with an entry that takes the arrays of `arrays`; `last_id` is
 /// the largest number of a computation.

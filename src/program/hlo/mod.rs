@@ -2,6 +2,7 @@
 
 mod arrays;
 mod check;
+mod destinations;
 mod flatten;
 mod module;
 mod opcodes;
@@ -21,6 +22,7 @@ use self::module::{Module, SHARDY};
 use super::signature::Signature;
 use crate::error::{Code, Error, Origin, Result};
 
+pub use destinations::with_destinations;
 pub(crate) use opcodes::host_transfer;
 pub use recognize::looks_like_one;
 

@@ -6,12 +6,14 @@
 
 mod attribute_names;
 mod cursor;
+mod destinations;
 mod encodings;
 mod entries;
 mod facts;
 mod fields;
 mod graph;
 mod ops;
+mod rewrite;
 mod tables;
 mod tokens;
 mod types;
@@ -21,6 +23,7 @@ mod walk;
 mod write;
 
 use cursor::Cursor;
+pub use destinations::with_destinations;
 use entries::Entries;
 use tables::{Sections, Tables};
 pub use tokens::without_tokens;
@@ -56,6 +59,8 @@ pub struct Module {
     pub replicas: Option<i64>,
     /// Whether anything in it is of the Shardy dialect, which divides programs among devices.
     pub has_shardy: bool,
+    /// Whether anything in it calls the function to run.
+    pub is_main_called: bool,
 }
 
 /// What a function takes and gives.
@@ -133,6 +138,7 @@ pub fn read(code: &[u8]) -> Result<Module> {
         producer: String::from_utf8_lossy(producer).into_owned(),
         bytecode_version: version,
         main: facts.main()?,
+        is_main_called: facts.is_main_called(),
         custom_calls: facts.custom_calls(),
         dtypes: entries.dtypes(),
         name: facts.name,

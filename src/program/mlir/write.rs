@@ -22,15 +22,24 @@ pub fn signed(out: &mut Vec<u8>, value: i64) {
 }
 
 /// Several numbers.
-pub fn numbers(values: impl IntoIterator<Item = u64>) -> Vec<u8> {
+pub fn numbers<const COUNT: usize>(values: [u64; COUNT]) -> Vec<u8> {
+    numbers_in(&values)
+}
+
+/// Several numbers of a list, without how many they are.
+pub fn numbers_in(values: &[u64]) -> Vec<u8> {
     let mut out = Vec::new();
-    values.into_iter().for_each(|value| number(&mut out, value));
+    for &value in values {
+        number(&mut out, value);
+    }
     out
 }
 
 /// How many there are, and then each of them.
 pub fn list(values: &[u64]) -> Vec<u8> {
-    numbers([values.len() as u64].into_iter().chain(values.iter().copied()))
+    let mut out = numbers([values.len() as u64]);
+    out.extend(numbers_in(values));
+    out
 }
 
 /// A section that need not be aligned.

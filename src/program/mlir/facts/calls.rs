@@ -24,6 +24,12 @@ impl<'a> Names<'a> {
 }
 
 impl Facts<'_> {
+    /// Whether anything calls the function to run, or one of its name.
+    pub fn is_main_called(&self) -> bool {
+        let mut names = self.functions.iter().flat_map(|found| &found.calls).chain(&self.required);
+        names.any(|&name| self.reader.tables.strings[name as usize] == b"main")
+    }
+
     /// Whether plugins can follow the calls between functions. Those of one name, in
     /// modules inside the module, count as one.
     pub fn check_calls(&self) -> Result<()> {

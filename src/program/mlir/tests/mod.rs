@@ -1,4 +1,5 @@
 mod damage;
+mod destinations;
 mod file;
 mod functions;
 mod tokens;
