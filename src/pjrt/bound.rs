@@ -107,6 +107,11 @@ impl Bound {
         self.request.options.num_non_donatable_input_indices = self.kept.len();
     }
 
+    /// Destroys the results of the last step. Nothing of the plugin may be gone.
+    pub fn clear(&mut self) {
+        self.destroy_results();
+    }
+
     /// Starts a step; the results of the one before are gone. Nothing of the plugin may be
     /// gone: the caller has asked [`presence::check`].
     pub fn start(&mut self) -> Result<()> {

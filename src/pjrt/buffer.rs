@@ -162,7 +162,7 @@ impl Buffer {
     pub fn copy_in_place(&self, destination: &mut HostOutput<'_>) -> Result<bool> {
         let size = destination.size();
         let Some(source) = self.bytes(size)?.map(<[u8]>::as_ptr) else { return Ok(false) };
-        if size > 0 {
+        if size > 0 && !std::ptr::eq(source, destination.address()) {
             // SAFETY: `bytes` just gave the source, of this size; the destination is
             // as large and writable.
             unsafe { std::ptr::copy(source, destination.address(), size) };
@@ -176,6 +176,9 @@ impl Buffer {
     pub fn copy_in_place_now(&self, destination: &mut HostOutput<'_>) -> Result<()> {
         let source = self.address()?;
         assert!(self.in_place && !source.is_null(), "in host memory");
+        if std::ptr::eq(source, destination.address()) {
+            return Ok(()); // the program wrote it there
+        }
         // SAFETY: as above; the memory is ready, and of the destination's size as the
         // caller says of every such result.
         unsafe { std::ptr::copy(source, destination.address(), destination.size()) };

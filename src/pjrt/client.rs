@@ -5,8 +5,8 @@ use std::sync::Once;
 
 use super::attribute::NamedValues;
 use super::{
-    Api, BorrowedBuffer, Buffer, Event, HostInput, HostView, Layout, LoadedExecutable, call, list,
-    owned_text, presence, sys,
+    Api, BorrowedBuffer, Buffer, Event, HostInput, HostOutput, HostView, Layout, LoadedExecutable, call,
+    list, owned_text, presence, sys,
 };
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Code, Error, Origin, Result};
@@ -220,6 +220,35 @@ impl Client {
                 Err(error)
             }
         }
+    }
+
+    /// Makes a device array over memory that a program is to write a result to: in place
+    /// where the memory is aligned for it, else of no use.
+    pub fn lend_output<'a>(
+        &self,
+        output: &HostOutput<'a>,
+        spec: ArraySpec<'_>,
+        device: &Device,
+    ) -> Result<BorrowedBuffer<'a>> {
+        if ArrayType(spec.dtype, spec.dims).host_size() != Some(output.size()) {
+            return Err(Error::internal("memory of another size than the result's"));
+        }
+        // SAFETY: the memory holds the array and is writable during 'a; the result's drop
+        // waits until the plugin is done with it. What is in it is copied at most, not
+        // looked at.
+        let made = unsafe { self.make_buffer(output.address(), spec, MUTABLE_ZERO_COPY, device) }?;
+        let (buffer, done) = made;
+        Ok(BorrowedBuffer::new(buffer, done))
+    }
+
+    /// Whether programs can write a result of this type straight there.
+    pub fn writes_in_place(&self, output: &HostOutput<'_>, dtype: DType) -> bool {
+        self.can_alias(output.address(), dtype)
+    }
+
+    /// Whether device memory is host memory.
+    pub fn is_in_place(&self) -> bool {
+        self.in_place
     }
 
     /// Whether plugins use this memory in place, as an array of such elements.

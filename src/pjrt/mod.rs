@@ -17,6 +17,7 @@ pub mod dlpack;
 mod event;
 mod executable;
 mod host;
+mod host_target;
 mod notice;
 mod own_memory;
 pub mod presence;
@@ -29,7 +30,8 @@ pub use client::{ArraySpec, Client, Device};
 pub use compiled::{Executable, MemoryUse, Shape};
 pub use event::{Event, HoldReleases};
 pub use executable::{Events, INLINE, LoadedExecutable, Results};
-pub use host::{HostInput, HostOutput, HostStrided, HostTarget, HostView};
+pub use host::{HostInput, HostOutput, HostStrided, HostView};
+pub use host_target::HostTarget;
 pub use notice::{Callback, Notice};
 pub use own_memory::OwnMemory;
 

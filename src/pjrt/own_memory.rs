@@ -1,7 +1,11 @@
 //! Host memory that belongs to a prepared call: written by the host between steps, and
 //! read by the plugin in place where it can.
 
-use super::{ArraySpec, BorrowedBuffer, BufferRef, Client, Device, HostInput, HostOutput, presence};
+use std::ffi::c_void;
+
+use super::{
+    ArraySpec, BorrowedBuffer, BufferRef, Client, Device, HostInput, HostOutput, HostView, presence,
+};
 use crate::error::{Code, Error, Origin, Result};
 
 /// The alignment from which on plugins use memory in place.
@@ -70,10 +74,35 @@ impl OwnMemory {
         Ok(in_place)
     }
 
+    /// Makes the memory an argument for a program to write a result of this type to.
+    pub fn make_destination(&mut self, client: &Client, spec: ArraySpec<'_>, device: &Device) -> Result<()> {
+        self.buffer = None;
+        // SAFETY: as above; nobody looks at the memory until the program has ended.
+        let output = unsafe { HostOutput::from_raw(self.lines.as_mut_ptr().cast(), self.size) };
+        self.buffer = Some(client.lend_output(&output, spec, device)?);
+        Ok(())
+    }
+
+    /// The memory as something that is lent, and freed when it is given back.
+    pub fn into_view(self) -> HostView {
+        let owned = Box::new(self);
+        let size = owned.size;
+        let address = owned.lines.as_ptr().cast_mut().cast();
+        // SAFETY: the memory stays until it is given back, since the box is kept by nobody
+        // else.
+        unsafe { HostView::from_raw(address, size, true, Some(free), Box::into_raw(owned).cast()) }
+    }
+
     /// The argument, once it was made.
     pub fn argument(&self) -> Option<BufferRef<'_>> {
         self.buffer.as_ref().map(BorrowedBuffer::as_argument)
     }
+}
+
+/// Frees memory that was lent.
+unsafe extern "C" fn free(memory: *mut c_void) {
+    // SAFETY: `into_view` made the box, and a view is given back once.
+    drop(unsafe { Box::from_raw(memory.cast::<OwnMemory>()) });
 }
 
 impl Drop for OwnMemory {

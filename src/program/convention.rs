@@ -11,6 +11,8 @@ pub enum Parameter {
     Input(usize),
     /// The number of the platform that it runs on, which chooses a branch.
     PlatformIndex(i64),
+    /// Memory for the output at this position; behind all others.
+    Destination(usize),
 }
 
 /// The parameters of a module that `jax.export` wrote, in order, when it runs on

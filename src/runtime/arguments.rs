@@ -12,6 +12,8 @@ pub struct Arguments {
     platform_index: Option<PlatformIndex>,
     /// `None` for all of them.
     kept: Option<Vec<usize>>,
+    /// The outputs whose memory the plugin takes behind the inputs.
+    destinations: Vec<usize>,
 }
 
 struct PlatformIndex {
@@ -24,7 +26,12 @@ struct PlatformIndex {
 impl Arguments {
     /// All inputs, and nothing else.
     pub fn all() -> Arguments {
-        Arguments { platform_index: None, kept: None }
+        Arguments { platform_index: None, kept: None, destinations: Vec::new() }
+    }
+
+    /// The same, and behind them the memory of these outputs.
+    pub fn with_destinations(self, destinations: Vec<usize>) -> Arguments {
+        Arguments { destinations, ..self }
     }
 
     /// The arguments that a list of parameters means; `devices` are those that the program
@@ -40,7 +47,10 @@ impl Arguments {
         let mut kept = Vec::with_capacity(parameters.len());
         for (position, &parameter) in parameters.iter().enumerate() {
             match parameter {
-                Parameter::Input(input) if input < input_count => kept.push(input),
+                Parameter::Destination(output) => arguments.destinations.push(output),
+                Parameter::Input(input) if input < input_count && arguments.destinations.is_empty() => {
+                    kept.push(input);
+                }
                 Parameter::PlatformIndex(value) if position == 0 => {
                     let buffer = |&device: &usize| {
                         let made = index_buffer(runtime, runtime.device(device)?, value, index_type)?;
@@ -74,7 +84,13 @@ impl Arguments {
 
     /// How many arguments the plugin takes for each device, of so many inputs.
     pub fn count(&self, input_count: usize) -> usize {
-        usize::from(self.has_platform_index()) + self.kept.as_ref().map_or(input_count, Vec::len)
+        let inputs = self.kept.as_ref().map_or(input_count, Vec::len);
+        usize::from(self.has_platform_index()) + inputs + self.destinations.len()
+    }
+
+    /// The outputs whose memory the plugin takes behind the inputs.
+    pub fn destinations(&self) -> &[usize] {
+        &self.destinations
     }
 
     /// The element type of the platform index.
@@ -98,7 +114,8 @@ impl Arguments {
             Some(kept) => kept.clone(),
             None => (0..input_count).collect(),
         };
-        index.chain(inputs.into_iter().map(Parameter::Input)).collect()
+        let destinations = self.destinations.iter().copied().map(Parameter::Destination);
+        index.chain(inputs.into_iter().map(Parameter::Input)).chain(destinations).collect()
     }
 }
 
@@ -148,6 +165,9 @@ pub fn user_signature(
             Parameter::PlatformIndex(_) if taken.dims.is_empty() => {}
             Parameter::PlatformIndex(_) => {
                 return Err(disagrees(format!("its platform index is {}", taken.array_type())));
+            }
+            Parameter::Destination(output) => {
+                return Err(disagrees(format!("it has a place for output {output}")));
             }
         }
     }

@@ -34,7 +34,9 @@ pub fn place(
     let parameters = program.parameters(&surroundings.platform)?;
     // The plugin is not told the device of a portable program.
     let devices = &options.devices;
-    let mut chosen = format!("{code:?} {:?} {parameters:?} {devices:?} ", program.platforms()).into_bytes();
+    let in_place = if options.results_in_place { "in place " } else { "" };
+    let platforms = program.platforms();
+    let mut chosen = format!("{code:?} {platforms:?} {parameters:?} {devices:?} {in_place}").into_bytes();
     chosen.extend_from_slice(serialized);
     let key = Key::new(&KeyParts {
         program: program.bytes(),

@@ -14,8 +14,12 @@ use crate::error::{Code, Error, Origin, Result};
 use crate::options::{Options, Value};
 use crate::pjrt::LoadedExecutable;
 use crate::platform;
-use crate::program::{Parameter, Program, Signature};
+use crate::program::{Parameter, Program, Rewritten, Signature, TensorSpec};
 use crate::thread;
+
+/// Bytes from which on copying a result costs more than telling the plugin where to write
+/// it, which is about a microsecond.
+const SMALLEST_IN_PLACE: usize = 16 << 10;
 
 impl Executable {
     /// Compiles a program for the process's runtime, which is created for the
@@ -36,19 +40,21 @@ impl Executable {
         if let Some(executable) = place.as_ref().and_then(|place| place.get(runtime)) {
             return Ok(executable);
         }
-        let loaded =
-            thread::with_stack(|| runtime.client.compile(program.code(), program.code_format(), &serialized))
-                .map_err(|error| {
-                    let contents = program.contents();
-                    let sides = Sides {
-                        accepted: runtime.plugin.stablehlo_range(),
-                        writer: contents.written_by.as_deref(),
-                        custom_calls: &contents.custom_calls,
-                    };
-                    options::explain(explain(error, &sides))
-                })
-                .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
-        let executable = describe(runtime, program, loaded, &options)?;
+        let rewritten = with_destinations(runtime, program, &options)?;
+        let code = rewritten.as_ref().map_or(program.code(), Rewritten::code);
+        let loaded = thread::with_stack(|| runtime.client.compile(code, program.code_format(), &serialized))
+            .map_err(|error| {
+                let contents = program.contents();
+                let sides = Sides {
+                    accepted: runtime.plugin.stablehlo_range(),
+                    writer: contents.written_by.as_deref(),
+                    custom_calls: &contents.custom_calls,
+                };
+                options::explain(explain(error, &sides))
+            })
+            .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
+        let destinations = rewritten.map(|rewritten| rewritten.destinations).unwrap_or_default();
+        let executable = describe(runtime, program, loaded, &options, destinations)?;
         if let Some(place) = place {
             place.keep(&executable);
         }
@@ -69,21 +75,58 @@ fn traits(program: &Program, device_count: usize) -> ProgramTraits {
     ProgramTraits { has_shardy, has_tuple_parameter: contents.tuple_parameters }
 }
 
+/// The program with a place for each large result, if the caller wants that and a plugin
+/// can write there.
+fn with_destinations(
+    runtime: &Runtime,
+    program: &Program,
+    options: &CompileOptions,
+) -> Result<Option<Rewritten>> {
+    if !options.results_in_place || !runtime.client.is_in_place() {
+        return Ok(None);
+    }
+    let outputs = program.contents().function.as_ref().map(|(_, outputs)| &outputs[..]);
+    let is_large =
+        |index: &usize| outputs.is_some_and(|all| all[*index].host_size() >= Some(SMALLEST_IN_PLACE));
+    let large: Vec<usize> = (0..outputs.map_or(0, <[_]>::len)).filter(is_large).collect();
+    if large.is_empty() {
+        return Ok(None);
+    }
+    program.with_destinations(&large).map(Some)
+}
+
+/// Takes the places of results out of what a compiled program takes.
+fn take_destinations(compiled: &mut Signature, destinations: &[usize]) -> Result<()> {
+    let count = compiled.inputs.len().checked_sub(destinations.len());
+    let places = count.map(|count| compiled.inputs.split_off(count)).unwrap_or_default();
+    let fits = |(place, &output): (&TensorSpec, &usize)| {
+        place.is_donated && compiled.outputs.get(output).is_some_and(|result| result.same_type(place))
+    };
+    if places.len() == destinations.len() && places.iter().zip(destinations).all(fits) {
+        return Ok(());
+    }
+    let message = "the plugin compiled a program with places for its results, and does not show them";
+    Err(Error::new(Code::Internal, Origin::Plugin, message)
+        .hint("leave the compile option results_in_place out"))
+}
+
 /// Puts together what is known of a program that was just compiled.
 fn describe(
     runtime: &'static Runtime,
     program: &Program,
     loaded: LoadedExecutable,
     options: &CompileOptions,
+    destinations: Vec<usize>,
 ) -> Result<Executable> {
     let device_count = options.devices.len();
-    let (name, compiled) = {
+    let (name, mut compiled) = {
         let executable = loaded.executable()?;
         (executable.name()?, signature::read(&executable, device_count, program.contents().tuple_parameters)?)
     };
     for input in &compiled.inputs {
         check_plugin_takes(runtime, input.dtype)?;
     }
+    take_destinations(&mut compiled, &destinations)?;
     let devices = may_run_on(runtime, &loaded, &options.devices);
     let (signature, arguments) = match program.parameters(&runtime.info.platform)? {
         None => (with_names(program, compiled, device_count), Arguments::all()),
@@ -102,7 +145,7 @@ fn describe(
         runtime,
         loaded,
         signature,
-        arguments,
+        arguments: arguments.with_destinations(destinations),
         devices: options.devices.clone(),
         replica_count: options.replicas,
         partition_count: options.partitions,

@@ -5,6 +5,7 @@ use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 use smallvec::SmallVec;
 
 use super::buffer::{Buffer, alive};
+use super::destinations;
 use super::executable::{Executable, Inner};
 use crate::error::{Error, Result};
 use crate::order;
@@ -24,6 +25,8 @@ impl Executable {
         let releases = HoldReleases::begin(); // longer than the locks
         let mut locks = lock_all(executable, inputs);
         let converted = convert_orders(executable, inputs, &locks)?;
+        let mut places = SmallVec::new();
+        destinations::make_all(executable, devices[0], &mut places)?;
         let mut arguments: SmallVec<[BufferRef<'_>; INLINE]> = SmallVec::new();
         let each = self.inputs().len();
         for (place, &device) in devices.iter().enumerate() {
@@ -39,6 +42,7 @@ impl Executable {
                 arguments.push(argument);
             }
         }
+        arguments.extend(places.iter().map(pjrt::Buffer::as_argument));
         let target = executable.runtime.device(devices[0])?;
         let mut results = Results::new();
         let outcome = executable.loaded.execute(&arguments, devices.len(), target, &mut results, None);

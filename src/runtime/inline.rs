@@ -1,11 +1,11 @@
 //! Measures whether a plugin really runs programs in the thread that calls it.
 
-use super::Executable;
 use smallvec::SmallVec;
 
 use super::run::{Borrowed, borrow_all, check_inputs, list_arguments, wait_for_all};
+use super::{Executable, destinations};
 use crate::error::Result;
-use crate::pjrt::{Event, Events, HostInput, Results, presence};
+use crate::pjrt::{Buffer, Event, Events, HostInput, Results, presence};
 
 impl Executable {
     /// Runs the program once and says whether it had ended when the plugin returned
@@ -22,8 +22,11 @@ impl Executable {
         check_inputs(executable, &inputs)?;
         let mut arguments = Borrowed::new();
         borrow_all(executable, &inputs, &mut arguments)?;
+        let mut places = SmallVec::new();
+        destinations::make_all(executable, executable.device(), &mut places)?;
         let mut list = SmallVec::new();
         list_arguments(executable, &arguments, &mut list);
+        list.extend(places.iter().map(Buffer::as_argument));
         let (mut results, mut ended) = (Results::new(), Events::new());
         executable.loaded.execute(&list, devices, executable.target(), &mut results, Some(&mut ended))?;
         // A plugin that gives nothing to wait for has nothing left to do.

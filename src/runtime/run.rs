@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::Executable;
 use super::executable::Inner;
 use super::relayout::to_row_major;
+use super::{Executable, destinations};
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -24,8 +24,10 @@ impl Executable {
         check_inputs(executable, inputs)?;
         check_outputs(executable, outputs)?;
 
+        let mut stand_ins = destinations::stand_ins(executable, inputs, outputs)?;
         let mut arguments = Borrowed::new();
         borrow_all(executable, inputs, &mut arguments)?;
+        destinations::lend_all(executable, outputs, &mut stand_ins, &mut arguments)?;
         let mut list = SmallVec::new();
         list_arguments(executable, &arguments, &mut list);
         // Results go before the arguments whose memory they may have taken over.

@@ -359,6 +359,25 @@ static void a_fed_output_can_be_written_too(void)
     cyxla_call_free(call);
 }
 
+static void asking_for_the_memory_ends_feeding(void)
+{
+    cyxla_call *call = call_of(ADD_F32_4);
+
+    if (!call)
+        return;
+    input(call, 0)[0] = 10.0F;
+    input(call, 1)[0] = 1.0F;
+    CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT(first_of(call, 0), 12);
+    CHECK(input(call, 0) != NULL);
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT(first_of(call, 0), 11);
+    cyxla_call_free(call);
+}
+
 static void bad_places_for_outputs(void)
 {
     float memory[8] = {0};
@@ -503,6 +522,7 @@ int main(int argc, char **argv)
     RUN(threads_have_a_call_each);
     RUN(outputs_go_where_the_caller_wants);
     RUN(a_fed_output_can_be_written_too);
+    RUN(asking_for_the_memory_ends_feeding);
     RUN(bad_places_for_outputs);
     RUN(the_end_of_a_step_is_told_once);
     RUN(the_function_is_given_up_with_the_call);

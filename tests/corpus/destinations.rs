@@ -31,6 +31,7 @@ fn module_inputs<'a>(
     let module_input = |parameter: &Parameter| match *parameter {
         Parameter::Input(input) => inputs[input],
         Parameter::PlatformIndex(_) => &index[..size],
+        Parameter::Destination(output) => panic!("a place for output {output} that nobody asked for"),
     };
     Ok(parameters.iter().map(module_input).collect())
 }

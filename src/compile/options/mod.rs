@@ -41,6 +41,8 @@ pub struct CompileOptions {
     pub use_shardy_partitioner: Option<bool>,
     /// Whether any device can run the executable; `devices` then says which one does.
     pub is_portable: bool,
+    /// Whether large results are to be written straight into memory of the caller.
+    pub results_in_place: bool,
     /// Version of the compilation profile.
     pub profile_version: i64,
     /// Folder of the executable cache; `None` leaves it to the environment, and an
@@ -90,6 +92,7 @@ impl CompileOptions {
             use_spmd_partitioning: set.bool("use_spmd_partitioning").unwrap_or(partitions > 1),
             use_shardy_partitioner: set.bool("use_shardy_partitioner"),
             is_portable,
+            results_in_place: set.bool("results_in_place").unwrap_or(false),
             profile_version: set.int("profile_version").unwrap_or(0),
             cache_dir: set.text("cache_dir"),
             cache_size: set.int("cache_size").map_or(cache::DEFAULT_SIZE, i64::unsigned_abs),
@@ -112,6 +115,7 @@ impl CompileOptions {
         let shardy = self.use_shardy_partitioner;
         add("use_shardy_partitioner", Value::Bool(shardy == Some(true)), shardy.is_some());
         add("portable", Value::Bool(true), self.is_portable);
+        add("results_in_place", Value::Bool(true), self.results_in_place);
         add("profile_version", Value::Int(self.profile_version), self.profile_version != 0);
         for (name, value) in &self.debug_options {
             add(&format!("{DEBUG}{name}"), value.clone(), true);

@@ -63,6 +63,12 @@ pub const KNOWN: &[Known] = &[
         "make an executable that any device of the plugin can run; for one replica and one partition",
     ),
     known(
+        "results_in_place",
+        Kind::Bool,
+        "false",
+        "write large results straight into memory of the caller that is aligned to 64 bytes; for one device",
+    ),
+    known(
         "profile_version",
         Kind::Int(i64::MIN..=i64::MAX),
         "0",

@@ -55,8 +55,15 @@ fn from_tensor(spec: &TensorSpec) -> proto::Tensor {
 
 fn from_parameter(parameter: &Parameter) -> proto::Parameter {
     match *parameter {
-        Parameter::Input(input) => proto::Parameter { input: Some(input as u64), platform_index: None },
-        Parameter::PlatformIndex(index) => proto::Parameter { input: None, platform_index: Some(index) },
+        Parameter::Input(input) => {
+            proto::Parameter { input: Some(input as u64), ..proto::Parameter::default() }
+        }
+        Parameter::PlatformIndex(index) => {
+            proto::Parameter { platform_index: Some(index), ..proto::Parameter::default() }
+        }
+        Parameter::Destination(output) => {
+            proto::Parameter { destination: Some(output as u64), ..proto::Parameter::default() }
+        }
     }
 }
 
@@ -65,7 +72,7 @@ fn from_parameter(parameter: &Parameter) -> proto::Parameter {
 pub fn from_message(message: proto::Saved) -> Result<Facts> {
     let made_in = message.made_in.ok_or_else(|| lacking("what it was compiled by"))?;
     let signature = Signature { inputs: tensors(message.inputs)?, outputs: tensors(message.outputs)? };
-    let parameters = parameters(&message.parameters, signature.inputs.len())?;
+    let parameters = parameters(&message.parameters, signature.inputs.len(), signature.outputs.len())?;
     let devices = message.devices.into_iter().map(position).collect::<Result<Vec<usize>>>()?;
     let (replica_count, partition_count) =
         (position(message.replica_count)?, position(message.partition_count)?);
@@ -126,13 +133,18 @@ fn tensors(tensors: Vec<proto::Tensor>) -> Result<Vec<TensorSpec>> {
     tensors.into_iter().map(spec).collect()
 }
 
-/// Each input is passed once at most.
-fn parameters(parameters: &[proto::Parameter], input_count: usize) -> Result<Vec<Parameter>> {
+/// Each input is passed once at most, and each output has one destination at most.
+fn parameters(
+    parameters: &[proto::Parameter],
+    input_count: usize,
+    output_count: usize,
+) -> Result<Vec<Parameter>> {
     let mut is_used = vec![false; input_count];
+    let mut has_destination = vec![false; output_count];
     let mut read = Vec::with_capacity(parameters.len());
     for parameter in parameters {
-        read.push(match (parameter.input, parameter.platform_index) {
-            (Some(input), None) => {
+        read.push(match (parameter.input, parameter.platform_index, parameter.destination) {
+            (Some(input), None, None) => {
                 let input = position(input)?;
                 match is_used.get_mut(input) {
                     Some(used) if !*used => *used = true,
@@ -140,7 +152,15 @@ fn parameters(parameters: &[proto::Parameter], input_count: usize) -> Result<Vec
                 }
                 Parameter::Input(input)
             }
-            (None, Some(index)) => Parameter::PlatformIndex(index),
+            (None, Some(index), None) => Parameter::PlatformIndex(index),
+            (None, None, Some(output)) => {
+                let output = position(output)?;
+                match has_destination.get_mut(output) {
+                    Some(has) if !*has => *has = true,
+                    _ => return Err(lacking(&format!("an output {output} for one of its parameters"))),
+                }
+                Parameter::Destination(output)
+            }
             _ => {
                 let message = "the saved executable takes a parameter of a kind that this version of libcyxla does not know";
                 return Err(Error::new(Code::Unimplemented, Origin::Caller, message)

@@ -101,4 +101,6 @@ pub struct Parameter {
     pub input: Option<u64>,
     #[prost(int64, optional, tag = "2")]
     pub platform_index: Option<i64>,
+    #[prost(uint64, optional, tag = "3")]
+    pub destination: Option<u64>,
 }

@@ -121,7 +121,8 @@ fn a_newer_format_is_told_from_damage() {
 #[test]
 fn a_message_that_makes_no_sense_is_refused() {
     let good = convert::to_message(&facts());
-    let parameter = |input, platform_index| proto::Parameter { input, platform_index };
+    let parameter =
+        |input, platform_index| proto::Parameter { input, platform_index, ..proto::Parameter::default() };
     type Change = fn(&mut proto::Saved);
     let wrong: [(&str, Change); 8] = [
         ("surroundings", |message| message.made_in = None),

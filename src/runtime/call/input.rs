@@ -72,6 +72,15 @@ impl Input {
         }
     }
 
+    /// The host memory that a step reads for it, if it does.
+    pub fn range(&mut self) -> Option<(*const u8, usize)> {
+        match self {
+            Input::Nothing => None,
+            Input::Memory { memory, .. } => Some((memory.address().cast_const(), memory.size())),
+            Input::Bound { buffer, contents, .. } => Some((contents.address().ok()?, buffer.host_size())),
+        }
+    }
+
     /// Whether the program must leave the argument's memory alone, though it could take it.
     pub fn keeps_its_memory(&self) -> bool {
         matches!(self, Input::Memory { fed: None, .. })

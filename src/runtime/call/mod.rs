@@ -15,9 +15,11 @@ use self::output::Output;
 use self::places::Places;
 use super::Executable;
 use super::buffer::Buffer;
+use super::destinations::overlap;
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::Options;
-use crate::pjrt::{Bound, Callback, HostTarget, Notice, presence};
+use crate::pjrt::{self, ArraySpec, Bound, Callback, HostInput, HostTarget, Notice, presence};
+use crate::program::TensorSpec;
 
 /// A prepared call. One thread at a time.
 pub struct Call {
@@ -36,6 +38,9 @@ pub struct Call {
     busy_inputs: Vec<usize>,
     /// Positions of outputs that each step writes to memory of the host.
     stored_outputs: Vec<usize>,
+    /// The position of each output that the program writes where it is told, and the
+    /// parameter that tells it.
+    destinations: Vec<(usize, usize)>,
     /// What is told the end of a step that was started.
     notice: Option<Arc<Notice>>,
     /// Why no step can be run; `None` if one can.
@@ -81,6 +86,9 @@ impl Call {
             parameters[input] = Some(leading + parameter);
         }
         let (devices, each) = (places.devices(), inner.arguments.count(specs.len()));
+        let outputs = inner.arguments.destinations().iter().copied();
+        let first = each - outputs.len(); // behind all inputs
+        let destinations = outputs.zip(first..).collect();
         let target = inner.runtime.device(devices[0])?;
         let notify = !inner.is_synchronous();
         let mut bound = Bound::new(&inner.loaded, devices.len(), each, target, notify);
@@ -99,6 +107,7 @@ impl Call {
             state: State::Empty,
             busy_inputs: Vec::new(),
             stored_outputs: Vec::new(),
+            destinations,
             notice: None,
             obstacle: None,
             is_plain: false,
@@ -119,6 +128,11 @@ impl Call {
             let target = inner.runtime.device(self.places.device_of_input(position))?;
             let made = Input::memory(inner, &self.executable.inputs()[index], target)?;
             self.replace_input(position, made);
+        } else if self.feeds.iter().any(|feed| feed.input == position) {
+            self.inputs[position].start_over();
+            self.feeds.retain(|feed| feed.input != position);
+            self.place(position);
+            self.review();
         }
         let Input::Memory { memory, .. } = &mut self.inputs[position] else {
             return Err(Error::internal("an input without its memory"));
@@ -175,6 +189,10 @@ impl Call {
             let message = format!("output {index} is {array} and takes {due} bytes, got {got}");
             return Err(Error::invalid_argument(message).parameter("size"));
         }
+        if self.outputs[position].is_lent() {
+            // The plugin has the old memory until the result in it is gone.
+            drop(self.bound.take_result(position));
+        }
         self.outputs[position].store_to(target);
         let is_stored = |position: &usize| self.outputs[*position].is_stored();
         self.stored_outputs = (0..self.outputs.len()).filter(is_stored).collect();
@@ -221,12 +239,28 @@ impl Call {
             let message = format!("output {index} is an input of the next step, so it cannot be taken");
             return Err(Error::new(Code::FailedPrecondition, Origin::Caller, message));
         }
-        let taken = self.bound.take_result(position).ok_or_else(|| output::taken(index))?;
-        self.outputs[position].forget();
         let spec = &self.executable.outputs()[index];
-        let layout = taken.layout(spec.dims.len())?;
         let device = self.places.devices()[device];
+        let mut taken = self.bound.take_result(position).ok_or_else(|| output::taken(index))?;
+        self.outputs[position].forget();
+        if self.has_destination(position) {
+            // The next step writes over what is in this memory.
+            taken = self.copy(&taken, spec, device)?;
+        }
+        let layout = taken.layout(spec.dims.len())?;
         Ok(Buffer::new(self.executable.0.runtime, taken, layout, spec.array_type(), device, false))
+    }
+
+    fn has_destination(&self, position: usize) -> bool {
+        self.destinations.iter().any(|&(output, _)| output == position)
+    }
+
+    fn copy(&self, result: &pjrt::Buffer, spec: &TensorSpec, device: usize) -> Result<pjrt::Buffer> {
+        let runtime = self.executable.0.runtime;
+        let array = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
+        let bytes = result.bytes(spec.host_size())?;
+        let bytes = bytes.ok_or_else(|| Error::internal("a result in place that is not in host memory"))?;
+        runtime.client.copy_from_host(HostInput::new(bytes), array, runtime.device(device)?)
     }
 
     #[inline]
@@ -263,7 +297,21 @@ impl Call {
             && self.feeds.is_empty()
             && self.busy_inputs.is_empty()
             && self.stored_outputs.is_empty()
+            && self.destinations.is_empty()
             && self.executable.0.is_synchronous();
+    }
+
+    /// Whether a step may write an output straight to the host's memory: nothing that the
+    /// step reads or writes besides lies there, and the next step does not take it.
+    fn goes_straight(&mut self, position: usize) -> bool {
+        if self.feeds.iter().any(|feed| feed.output == position) {
+            return false;
+        }
+        let Some(range) = self.outputs[position].target_range() else { return false };
+        let others = (0..self.outputs.len()).filter(|&other| other != position);
+        let mut written = others.filter_map(|other| self.outputs[other].target_range());
+        !written.any(|other| overlap(range, other))
+            && !self.inputs.iter_mut().any(|input| input.range().is_some_and(|read| overlap(range, read)))
     }
 
     /// Puts what an input is now into the plugin's list.

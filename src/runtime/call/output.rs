@@ -1,7 +1,7 @@
 //! Reading an output of a call.
 
 use crate::error::{Code, Error, Origin, Result};
-use crate::pjrt::{Bound, Buffer, HostTarget, OwnMemory};
+use crate::pjrt::{ArraySpec, Bound, Buffer, BufferRef, Device, HostTarget, OwnMemory};
 use crate::program::TensorSpec;
 use crate::runtime::executable::Inner;
 use crate::runtime::run::copy_row_major;
@@ -19,6 +19,9 @@ pub struct Output {
     copy: Option<OwnMemory>,
     /// Memory of the host that each step writes it to.
     target: Option<HostTarget>,
+    /// Memory that the program writes it to, where it is told; in turns, if a step reads
+    /// what the step before has written.
+    places: [Option<OwnMemory>; 2],
 }
 
 impl Output {
@@ -31,6 +34,7 @@ impl Output {
             in_place: None,
             copy: None,
             target: None,
+            places: [None, None],
         }
     }
 
@@ -78,6 +82,44 @@ impl Output {
     /// Whether each step writes the output somewhere.
     pub fn is_stored(&self) -> bool {
         self.target.is_some()
+    }
+
+    /// Whether the last step wrote the output straight to the host's memory.
+    pub fn is_lent(&self) -> bool {
+        self.target.as_ref().is_some_and(|target| target.argument().is_some())
+    }
+
+    /// The memory that each step writes the output to.
+    pub fn target_range(&self) -> Option<(*const u8, usize)> {
+        self.target.as_ref().map(|target| (target.address().cast_const(), target.size()))
+    }
+
+    /// Gives the program memory to write the output of the next step to: that of the host
+    /// if it may go straight there, else the call's own, of which `turn` says which. No
+    /// result may be left in it.
+    pub fn make_destination(
+        &mut self,
+        executable: &Inner,
+        index: usize,
+        device: &Device,
+        goes_straight: bool,
+        turn: usize,
+    ) -> Result<BufferRef<'_>> {
+        let (client, spec) = (&executable.runtime.client, &executable.signature.outputs[index]);
+        let array = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
+        let lost = || Error::internal("a destination was not made");
+        if let Some(target) = self.target.as_mut().filter(|_| goes_straight)
+            && target.takes_in_place(client, spec.dtype)
+        {
+            target.make_destination(client, array, device)?;
+            return target.argument().ok_or_else(lost);
+        }
+        let place = match &mut self.places[turn] {
+            Some(place) => place,
+            none => none.insert(OwnMemory::new(spec.host_size())?),
+        };
+        place.make_destination(client, array, device)?;
+        place.argument().ok_or_else(lost)
     }
 
     /// Writes the output of a step to where the host wants it.

@@ -46,6 +46,10 @@ impl Call {
         self.refresh()?;
         self.state = State::Empty;
         self.steps += 1;
+        if let Err(error) = self.make_destinations() {
+            self.lose_feeds();
+            return Err(error);
+        }
         if let Err(error) = self.bound.start() {
             self.lose_feeds();
             // A plugin may have taken what was donated before it failed.
@@ -124,6 +128,26 @@ impl Call {
             let position = self.busy_inputs[position];
             self.inputs[position].refresh(&self.executable.0, &self.places, position)?;
             self.place(position);
+        }
+        Ok(())
+    }
+
+    /// Gives the program memory for the results that it writes where it is told.
+    fn make_destinations(&mut self) -> Result<()> {
+        if self.destinations.is_empty() {
+            return Ok(());
+        }
+        self.bound.clear(); // the plugin has the memory as long as a result is in it
+        let executable = self.executable.clone();
+        let device = executable.0.runtime.device(self.places.devices()[0])?;
+        for number in 0..self.destinations.len() {
+            let (position, parameter) = self.destinations[number];
+            let goes_straight = self.goes_straight(position);
+            let is_fed = self.feeds.iter().any(|feed| feed.output == position);
+            let turn = if is_fed { (self.steps % 2) as usize } else { 0 };
+            let output = &mut self.outputs[position];
+            let place = output.make_destination(&executable.0, position, device, goes_straight, turn)?;
+            self.bound.set_argument(0, parameter, place);
         }
         Ok(())
     }
