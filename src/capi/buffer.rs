@@ -131,6 +131,48 @@ pub unsafe extern "C" fn cyxla_buffer_view_host(
     })
 }
 
+/// Makes a buffer of host memory without a copy, or fails.
+///
+/// As cyxla_buffer_view_host, but where that would copy, this is an error that says why
+/// the memory cannot be used in place; nothing is released then.
+///
+/// @param device       position of the device.
+/// @param dtype        element type; not PRED, and none narrower than a byte.
+/// @param dims         elements in each dimension, at least one; may be NULL only if `rank` is 0.
+/// @param rank         how many dimensions, at most 64; 0 for a scalar.
+/// @param data         a row-major array at a multiple of 64.
+/// @param writable     whether a program that the buffer is donated to may write its result there.
+/// @param release      called once when nothing uses the memory any more, from any thread; may be NULL.
+/// @param user_data    what `release` gets.
+/// @param out          receives a buffer to free with cyxla_buffer_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (also for memory that cannot be used in place), UNIMPLEMENTED (the plugin copies all the same, or is too old for the type), or as cyxla_buffer_from_host.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_buffer_view_host_strict(
+    device: usize,
+    dtype: cyxla_dtype,
+    dims: *const i64,
+    rank: usize,
+    data: *mut c_void,
+    writable: bool,
+    release: Option<unsafe extern "C" fn(user_data: *mut c_void)>,
+    user_data: *mut c_void,
+    out: *mut *mut cyxla_buffer,
+) -> *mut cyxla_error {
+    guard("cyxla_buffer_view_host_strict", || {
+        // SAFETY: NULL or `rank` numbers; `data` as the contract says; NULL or writable.
+        unsafe {
+            let out = Out::new(out, "out")?;
+            let (dtype, dims, size) = array_type(dtype, dims, rank)?;
+            pointer::host_input(data, size, || "data".into())?;
+            let view = HostView::from_raw(data, size, writable, release, user_data);
+            let buffer = Arc::new(Buffer::view_host_strict(device, dtype, dims, view)?);
+            out.set_handle(cyxla_buffer { buffer });
+        }
+        Ok(())
+    })
+}
+
 /// Copies a buffer to host memory, row-major whatever the device's own order is.
 ///
 /// @param buffer   a buffer.

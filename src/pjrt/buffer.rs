@@ -7,10 +7,10 @@ use crate::error::{Code, Error, Origin, Result};
 
 /// A device array of the plugin.
 pub struct Buffer {
-    api: &'static Api,
-    raw: *mut sys::PJRT_Buffer,
+    pub(super) api: &'static Api,
+    pub(super) raw: *mut sys::PJRT_Buffer,
     /// Its memory is host memory.
-    in_place: bool,
+    pub(super) in_place: bool,
 }
 
 // SAFETY: PJRT buffers may be used from any thread.

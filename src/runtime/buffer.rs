@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::run::{check_bools, copy_row_major};
-use super::{Runtime, runtime};
+use super::{Runtime, in_place, runtime};
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Code, Error, Origin, Result};
 use crate::memory;
@@ -14,7 +14,7 @@ use crate::pjrt::{self, ArraySpec, HostInput, HostOutput, HostStrided, HostView,
 /// An array in the memory of a device. Its contents never change, but a program
 /// that it is donated to takes them.
 pub struct Buffer {
-    runtime: &'static Runtime,
+    pub(super) runtime: &'static Runtime,
     /// `None` once it was donated. Locked for writing only by a program that it may
     /// be donated to, so that nobody reads what that program overwrites.
     contents: RwLock<Option<Arc<pjrt::Buffer>>>,
@@ -24,8 +24,8 @@ pub struct Buffer {
     dims: Vec<i64>,
     host_size: usize,
     device: usize,
-    layout: Layout,
-    is_row_major: bool,
+    pub(super) layout: Layout,
+    pub(super) is_row_major: bool,
     is_view: bool,
 }
 
@@ -65,14 +65,21 @@ impl Buffer {
         let element = dtype.host_size() as i64;
         let refuse = |message: String| Err(Error::invalid_argument(message).parameter("byte_strides"));
         let mut reach = 0i64;
+        if dims.contains(&0) {
+            return Ok(());
+        }
         for (index, (&dim, &stride)) in dims.iter().zip(byte_strides).enumerate() {
+            // No element is reached by the stride of a dimension of one: NumPy has any there.
+            if dim == 1 {
+                continue;
+            }
             if stride % element != 0 {
                 let name = dtype.name();
                 return refuse(format!(
                     "the stride of dimension {index} is {stride} bytes, no multiple of the {element} that an element of {name} takes"
                 ));
             }
-            let span = stride.checked_abs().and_then(|stride| stride.checked_mul((dim - 1).max(0)));
+            let span = stride.checked_abs().and_then(|stride| stride.checked_mul(dim - 1));
             match span.and_then(|span| reach.checked_add(span)) {
                 Some(sum) if sum <= isize::MAX as i64 - element => reach = sum,
                 _ => {
@@ -108,7 +115,7 @@ impl Buffer {
     pub fn view_host(device: usize, dtype: DType, dims: &[i64], view: HostView) -> Result<Buffer> {
         let runtime = runtime(&[])?;
         check_plugin_takes(runtime, dtype)?;
-        let target = runtime.device(device)?;
+        runtime.device(device)?;
         // Booleans are checked once, so nobody may change them afterwards; an array
         // without elements has no memory to lend.
         if dtype == DType::PRED || dims.contains(&0) {
@@ -116,8 +123,29 @@ impl Buffer {
             view.release();
             return Ok(buffer);
         }
-        let (made, layout, is_view) = runtime.client.view_host(view, ArraySpec { dtype, dims }, target)?;
-        Ok(Buffer::new(runtime, made, layout, ArrayType(dtype, dims), device, is_view))
+        Buffer::lend(runtime, device, ArrayType(dtype, dims), view, false)
+    }
+
+    /// The same, but an error where the memory cannot be used in place.
+    pub fn view_host_strict(device: usize, dtype: DType, dims: &[i64], view: HostView) -> Result<Buffer> {
+        let runtime = runtime(&[])?;
+        check_plugin_takes(runtime, dtype)?;
+        runtime.device(device)?;
+        in_place::check(runtime, ArrayType(dtype, dims), view.address())?;
+        Buffer::lend(runtime, device, ArrayType(dtype, dims), view, true)
+    }
+
+    fn lend(
+        runtime: &'static Runtime,
+        device: usize,
+        array: ArrayType<'_>,
+        view: HostView,
+        must_be_in_place: bool,
+    ) -> Result<Buffer> {
+        let ArrayType(dtype, dims) = array;
+        let (target, spec) = (runtime.device(device)?, ArraySpec { dtype, dims });
+        let (made, layout, is_view) = runtime.client.view_host(view, spec, target, must_be_in_place)?;
+        Ok(Buffer::new(runtime, made, layout, array, device, is_view))
     }
 
     /// Wraps a device array whose order the plugin has told.

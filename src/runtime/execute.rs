@@ -68,6 +68,9 @@ fn check_arguments(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
                 "argument {index} is on device {is}, but the program runs on device {runs}"
             ));
         }
+        if let Some(why) = input.why_out_of_reach() {
+            return refuse(format!("argument {index} {why}"));
+        }
     }
     check_donated_once(executable, inputs)
 }
