@@ -1397,6 +1397,15 @@ cyxla_error *cyxla_call_take(cyxla_call *call,
  * A buffer's contents do not change, except that a program to which it is donated
  * takes them. Any number of threads may use a buffer at once. `device` is always a
  * position among the runtime's devices, from 0.
+ *
+ * For languages that collect garbage: every object of this library may be freed by a
+ * finalizer, from any thread, in any order, several at once, also while other threads use
+ * what was made from it. A call keeps its executable and its buffers alive; a result and a
+ * copy need nothing of what they were made from; lent memory is kept by all that still
+ * reads it, and `release` comes once, after the last of them, from any thread. Two things
+ * are the wrapper's to keep: an object may not be freed while a function runs on the very
+ * object, and what a getter returned (cyxla_buffer_data, cyxla_buffer_dims) ends with the
+ * object that it was asked of.
  * ============================================================================= */
 
 /// Makes a buffer by copying an array from host memory.
@@ -1407,7 +1416,7 @@ cyxla_error *cyxla_call_take(cyxla_call *call,
 /// @param dtype        element type.
 /// @param dims         elements in each dimension; may be NULL only if `rank` is 0.
 /// @param rank         how many dimensions, at most 64; 0 for a scalar.
-/// @param byte_strides bytes from one element to the next in each dimension, of any sign, multiples of the element's size; NULL for row-major.
+/// @param byte_strides bytes from one element to the next in each dimension, of any sign or 0, multiples of the element's size, of no meaning in dimensions of one element; NULL for row-major.
 /// @param data         the element with index 0 in every dimension; may be NULL only if the array has no elements.
 /// @param out          receives a buffer to free with cyxla_buffer_free.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (type, dims, strides, device, NULL, a PRED byte other than 0 and 1), UNIMPLEMENTED (a type that the plugin is too old for), RESOURCE_EXHAUSTED (no memory), or as cyxla_initialize.

@@ -18,15 +18,12 @@ pub(super) fn check(runtime: &Runtime, array: ArrayType<'_>, address: *const u8)
         return refuse("device", message);
     }
     if dtype == DType::PRED {
-        let message = "an array of pred cannot be used in place: its bytes are checked once, and could change afterwards";
-        return refuse("dtype", message.into());
+        let why = "its bytes are checked once, and could change afterwards";
+        return refuse("dtype", format!("an array of pred cannot be used in place: {why}"));
     }
     if dtype.is_sub_byte() {
-        let name = dtype.name();
-        let message = format!(
-            "an array of {name} cannot be used in place: devices pack its elements, host memory does not"
-        );
-        return refuse("dtype", message);
+        let (name, why) = (dtype.name(), "devices pack its elements, host memory does not");
+        return refuse("dtype", format!("an array of {name} cannot be used in place: {why}"));
     }
     if dims.contains(&0) {
         return refuse("dims", format!("{array} has no elements, so there is no memory to use in place"));
@@ -34,9 +31,8 @@ pub(super) fn check(runtime: &Runtime, array: ArrayType<'_>, address: *const u8)
     match address.addr() % VIEW_ALIGNMENT {
         0 => Ok(()),
         past => {
-            let message = format!(
-                "needs {VIEW_ALIGNMENT}-byte alignment to be used in place; {address:p} is {past} bytes past a multiple of {VIEW_ALIGNMENT}"
-            );
+            let place = format!("{address:p} is {past} bytes past a multiple of {VIEW_ALIGNMENT}");
+            let message = format!("needs {VIEW_ALIGNMENT}-byte alignment to be used in place; {place}");
             Err(Error::invalid_argument(message)
                 .hint("allocate with aligned_alloc or posix_memalign, or use cyxla_buffer_view_host, which copies")
                 .parameter("data"))
