@@ -18,7 +18,12 @@ unsafe impl Sync for Memory {}
 
 impl Memory {
     /// What kind of memory it is, such as `device` or `pinned_host`.
-    pub fn kind(&self) -> &CStr {
+    pub fn kind(&self) -> &str {
+        self.kind.to_str().unwrap_or_default() // made of a `String`
+    }
+
+    /// The same, as C takes it.
+    pub fn c_kind(&self) -> &CStr {
         &self.kind
     }
 
@@ -36,7 +41,7 @@ impl Memory {
         if unsafe { call!(api, PJRT_Device_DefaultMemory, &mut args) }.is_ok()
             && let Some(default) = memories.iter().position(|memory| memory.raw == args.memory)
         {
-            memories[..=default].rotate_right(1);
+            memories.swap(0, default);
         }
         memories
     }
@@ -44,22 +49,20 @@ impl Memory {
     fn all_of(api: &'static Api, device: *mut sys::PJRT_Device) -> Result<Vec<Memory>> {
         let mut args = sys::PJRT_Device_AddressableMemories_Args::new();
         args.device = device;
-        // SAFETY: the client that gave the device is alive; its memories live as long as it.
-        let raw = unsafe {
+        let mut memories = Vec::new();
+        // SAFETY: the client that gave the device is alive; its memories live as long as
+        // it, and texts are copied.
+        unsafe {
             call!(api, PJRT_Device_AddressableMemories, &mut args)?;
-            list(args.memories, args.num_memories)
-        };
-        let described = |&raw: &*mut sys::PJRT_Memory| {
-            let mut args = sys::PJRT_Memory_Kind_Args::new();
-            args.memory = raw;
-            // SAFETY: as above; the text is copied.
-            let kind = unsafe {
+            for &raw in list(args.memories, args.num_memories).iter().filter(|raw| !raw.is_null()) {
+                let mut args = sys::PJRT_Memory_Kind_Args::new();
+                args.memory = raw;
                 call!(api, PJRT_Memory_Kind, &mut args)?;
-                owned_text(args.kind, args.kind_size)
-            };
-            Ok(Memory { raw, kind: CString::new(kind.replace('\0', "")).unwrap_or_default() })
-        };
-        raw.iter().filter(|raw| !raw.is_null()).map(described).collect()
+                let kind = CString::new(owned_text(args.kind, args.kind_size)).unwrap_or_default();
+                memories.push(Memory { raw, kind });
+            }
+        }
+        Ok(memories)
     }
 }
 

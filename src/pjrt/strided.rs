@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
+use super::HostInput;
 use crate::error::Result;
 use crate::memory;
 
@@ -53,12 +54,22 @@ impl<'a> HostStrided<'a> {
         byte_strides: &'a [i64],
         element_size: usize,
     ) -> HostStrided<'a> {
-        let last = |(&dim, &stride): (&i64, &i64)| (dim - 1) * stride;
-        let reach: i64 = dims.iter().zip(byte_strides).map(last).sum();
-        let is_inside = reach as usize + element_size <= bytes.len() && byte_strides.iter().all(|&s| s >= 0);
-        assert!(dims.contains(&0) || is_inside, "the order is the plugin's own, checked before");
+        let mut reach = element_size as i64;
+        for (&dim, &stride) in dims.iter().zip(byte_strides) {
+            assert!(stride >= 0, "no element is before the first");
+            reach += (dim - 1) * stride;
+        }
+        assert!(dims.contains(&0) || reach as usize <= bytes.len(), "the last element is in the array");
         // SAFETY: the last element was just seen to be inside, as all before it are.
         unsafe { HostStrided::from_raw(bytes.as_ptr().cast(), dims, byte_strides, element_size) }
+    }
+
+    /// The memory as it is, if the elements lie in row-major order without a gap; `size` is
+    /// how many bytes they are.
+    pub fn as_dense(&self, size: usize) -> Option<HostInput<'a>> {
+        let is_dense = size > 0 && self.axes().0.is_empty();
+        // SAFETY: the elements are readable, and there is nothing between them.
+        is_dense.then(|| unsafe { HostInput::from_raw(self.address.cast(), size) })
     }
 
     /// The elements in row-major order; `size` is how many bytes they are.
@@ -136,7 +147,6 @@ unsafe fn copy_square(from: *const u8, to: *mut u8, outer: Axis, inner: Axis, pi
             2 => copy_pieces::<2>(from, to, outer, inner),
             4 => copy_pieces::<4>(from, to, outer, inner),
             8 => copy_pieces::<8>(from, to, outer, inner),
-            16 => copy_pieces::<16>(from, to, outer, inner),
             _ => {
                 for row in 0..outer.count {
                     let from = from.offset(outer.from * row as isize);
@@ -202,6 +212,22 @@ mod tests {
         assert_eq!(gather(&data, 0, &[3, 0], &[6, 2]), [0u16; 0]);
         assert_eq!(gather(&data, 0, &[2, 3], &[0, 2]), [0, 1, 2, 0, 1, 2]);
         assert_eq!(gather(&data, 0, &[4, 3], &[2, 2]), [0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4, 5]);
+    }
+
+    #[test]
+    fn without_gaps_nothing_is_gathered() {
+        let bytes = [0; 24];
+        let is_dense = |dims: &[i64], strides: &[i64]| {
+            let size = 4 * dims.iter().product::<i64>() as usize;
+            HostStrided::dense(&bytes, dims, strides, 4).as_dense(size).is_some()
+        };
+        assert!(is_dense(&[2, 3], &[12, 4]));
+        assert!(is_dense(&[2, 1, 3], &[12, 0, 4]));
+        assert!(is_dense(&[], &[]));
+        assert!(!is_dense(&[2, 3], &[4, 8]));
+        assert!(!is_dense(&[2, 2], &[12, 4]));
+        assert!(!is_dense(&[2, 3], &[0, 4]));
+        assert!(!is_dense(&[0, 3], &[12, 4]));
     }
 
     /// Every element where the definition says it is.

@@ -107,7 +107,10 @@ impl Buffer {
     /// Copies an array whose elements lie apart, by strides that `check_strides` took.
     pub fn from_strided(device: usize, dtype: DType, dims: &[i64], data: &HostStrided<'_>) -> Result<Buffer> {
         let size = Buffer::check_type(dtype, dims)?;
-        Buffer::from_host(device, dtype, dims, HostInput::new(&data.gather(size)?))
+        match data.as_dense(size) {
+            Some(dense) => Buffer::from_host(device, dtype, dims, dense),
+            None => Buffer::from_host(device, dtype, dims, HostInput::new(&data.gather(size)?)),
+        }
     }
 
     /// Takes a row-major array that the host lends, of the size that `check_type`

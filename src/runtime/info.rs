@@ -117,5 +117,5 @@ impl RuntimeInfo {
 }
 
 fn memory_kinds(device: &Device) -> Vec<String> {
-    device.memories.iter().map(|memory| memory.kind().to_string_lossy().into_owned()).collect()
+    device.memories.iter().map(|memory| memory.kind().to_owned()).collect()
 }

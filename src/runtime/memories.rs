@@ -13,10 +13,18 @@ impl Buffer {
     /// What kind of memory the buffer is in; `None` if the plugin does not tell, or if
     /// a program has taken the contents.
     pub fn memory_kind(&self) -> Option<&'static CStr> {
+        self.memory().map(Memory::c_kind)
+    }
+
+    fn memory(&self) -> Option<&'static Memory> {
         presence::check().ok()?;
+        self.read().as_ref()?.memory(self.memories())
+    }
+
+    /// The memories of the buffer's device.
+    fn memories(&self) -> &'static [Memory] {
         let runtime: &'static Runtime = self.runtime;
-        let memories = &runtime.device(self.device()).ok()?.memories;
-        self.read().as_ref()?.memory(memories).map(Memory::kind)
+        &runtime.devices[self.device()].memories
     }
 
     /// A copy of the buffer, with contents of its own, in row-major order unless only the
@@ -59,10 +67,8 @@ impl Buffer {
         if self.runtime.client.is_in_place() {
             return None;
         }
-        let kind = self.memory_kind()?;
-        let default = self.runtime.device(self.device()).ok()?.memories.first()?.kind();
+        let (kind, default) = (self.memory()?.kind(), self.memories().first()?.kind());
         (kind != default).then(|| {
-            let (kind, default) = (kind.to_string_lossy(), default.to_string_lossy());
             format!(
                 "is in memory of kind {kind}, but programs take {default}; copy it with cyxla_buffer_copy_to"
             )
@@ -71,15 +77,17 @@ impl Buffer {
 }
 
 fn find_memory<'a>(target: &'a Device, device: usize, kind: &str) -> Result<&'a Memory> {
-    let is_named = |memory: &&Memory| memory.kind().to_bytes() == kind.as_bytes();
-    target.memories.iter().find(is_named).ok_or_else(|| {
-        let kinds: Vec<_> = target.memories.iter().map(|memory| memory.kind().to_string_lossy()).collect();
-        let message = match &kinds[..] {
-            [] => format!(
-                "device {device} has no memory of kind '{kind}': the plugin does not tell of memories"
-            ),
-            _ => format!("device {device} has no memory of kind '{kind}'; it has {}", kinds.join(", ")),
-        };
-        Error::invalid_argument(message).hint("NULL means the default memory").parameter("memory_kind")
-    })
+    if let Some(memory) = target.memories.iter().find(|memory| memory.kind() == kind) {
+        return Ok(memory);
+    }
+    let mut kinds = String::new();
+    for memory in &target.memories {
+        kinds += if kinds.is_empty() { "; it has " } else { ", " };
+        kinds += memory.kind();
+    }
+    if kinds.is_empty() {
+        kinds += ": the plugin does not tell of memories";
+    }
+    let message = format!("device {device} has no memory of kind '{kind}'{kinds}");
+    Err(Error::invalid_argument(message).hint("NULL means the default memory").parameter("memory_kind"))
 }

@@ -412,8 +412,8 @@ static void the_default_memory_is_the_first(void)
 
     CHECK_INT(cyxla_runtime_info_memory_count(info, 1), 3);
     CHECK_STR(cyxla_runtime_info_memory_kind(info, 1, 0), "c");
-    CHECK_STR(cyxla_runtime_info_memory_kind(info, 1, 1), "a");
-    CHECK_STR(cyxla_runtime_info_memory_kind(info, 1, 2), "b");
+    CHECK_STR(cyxla_runtime_info_memory_kind(info, 1, 1), "b");
+    CHECK_STR(cyxla_runtime_info_memory_kind(info, 1, 2), "a");
     CHECK_STR(cyxla_buffer_memory_kind(b), "c");
     cyxla_buffer_free(b);
 }
