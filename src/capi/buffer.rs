@@ -46,6 +46,29 @@ unsafe fn array_type<'a>(
     Ok((dtype, dims, Buffer::check_type(dtype, dims)?))
 }
 
+/// Makes a buffer of host memory, by one of two ways.
+///
+/// # Safety
+/// NULL or numbers; `data` is what `view` lends, of the size that it is given; NULL or writable.
+unsafe fn view_host(
+    make: fn(usize, DType, &[i64], HostView) -> Result<Buffer>,
+    device: usize,
+    (dtype, dims, rank): (cyxla_dtype, *const i64, usize),
+    data: *const c_void,
+    view: &dyn Fn(usize) -> HostView,
+    out: *mut *mut cyxla_buffer,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let out = Out::new(out, "out")?;
+        let (dtype, dims, size) = array_type(dtype, dims, rank)?;
+        pointer::host_input(data, size, || "data".into())?;
+        let buffer = Arc::new(make(device, dtype, dims, view(size))?);
+        out.set_handle(cyxla_buffer { buffer });
+    }
+    Ok(())
+}
+
 /// Makes a buffer by copying an array from host memory.
 ///
 /// Makes the default runtime if there is none.
@@ -129,14 +152,9 @@ pub unsafe extern "C" fn cyxla_buffer_view_host(
     guard("cyxla_buffer_view_host", || {
         // SAFETY: NULL or `rank` numbers; `data` as the contract says; NULL or writable.
         unsafe {
-            let out = Out::new(out, "out")?;
-            let (dtype, dims, size) = array_type(dtype, dims, rank)?;
-            pointer::host_input(data, size, || "data".into())?;
-            let view = HostView::from_raw(data, size, writable, release, user_data);
-            let buffer = Arc::new(Buffer::view_host(device, dtype, dims, view)?);
-            out.set_handle(cyxla_buffer { buffer });
+            let view = |size| HostView::from_raw(data, size, writable, release, user_data);
+            view_host(Buffer::view_host, device, (dtype, dims, rank), data, &view, out)
         }
-        Ok(())
     })
 }
 
@@ -171,14 +189,9 @@ pub unsafe extern "C" fn cyxla_buffer_view_host_strict(
     guard("cyxla_buffer_view_host_strict", || {
         // SAFETY: NULL or `rank` numbers; `data` as the contract says; NULL or writable.
         unsafe {
-            let out = Out::new(out, "out")?;
-            let (dtype, dims, size) = array_type(dtype, dims, rank)?;
-            pointer::host_input(data, size, || "data".into())?;
-            let view = HostView::from_raw(data, size, writable, release, user_data);
-            let buffer = Arc::new(Buffer::view_host_strict(device, dtype, dims, view)?);
-            out.set_handle(cyxla_buffer { buffer });
+            let view = |size| HostView::from_raw(data, size, writable, release, user_data);
+            view_host(Buffer::view_host_strict, device, (dtype, dims, rank), data, &view, out)
         }
-        Ok(())
     })
 }
 

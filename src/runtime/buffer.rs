@@ -116,9 +116,22 @@ impl Buffer {
     /// Takes a row-major array that the host lends, of the size that `check_type`
     /// gave. After an error nothing is released.
     pub fn view_host(device: usize, dtype: DType, dims: &[i64], view: HostView) -> Result<Buffer> {
+        Buffer::view(device, ArrayType(dtype, dims), view, false)
+    }
+
+    /// The same, but an error where the memory cannot be used in place.
+    pub fn view_host_strict(device: usize, dtype: DType, dims: &[i64], view: HostView) -> Result<Buffer> {
+        Buffer::view(device, ArrayType(dtype, dims), view, true)
+    }
+
+    fn view(device: usize, array: ArrayType<'_>, view: HostView, must_be_in_place: bool) -> Result<Buffer> {
+        let ArrayType(dtype, dims) = array;
         let runtime = runtime(&[])?;
         check_plugin_takes(runtime, dtype)?;
-        runtime.device(device)?;
+        let target = runtime.device(device)?;
+        if must_be_in_place {
+            in_place::check(runtime, &array, view.address())?;
+        }
         // Booleans are checked once, so nobody may change them afterwards; an array
         // without elements has no memory to lend.
         if dtype == DType::PRED || dims.contains(&0) {
@@ -126,27 +139,7 @@ impl Buffer {
             view.release();
             return Ok(buffer);
         }
-        Buffer::lend(runtime, device, ArrayType(dtype, dims), view, false)
-    }
-
-    /// The same, but an error where the memory cannot be used in place.
-    pub fn view_host_strict(device: usize, dtype: DType, dims: &[i64], view: HostView) -> Result<Buffer> {
-        let runtime = runtime(&[])?;
-        check_plugin_takes(runtime, dtype)?;
-        runtime.device(device)?;
-        in_place::check(runtime, ArrayType(dtype, dims), view.address())?;
-        Buffer::lend(runtime, device, ArrayType(dtype, dims), view, true)
-    }
-
-    fn lend(
-        runtime: &'static Runtime,
-        device: usize,
-        array: ArrayType<'_>,
-        view: HostView,
-        must_be_in_place: bool,
-    ) -> Result<Buffer> {
-        let ArrayType(dtype, dims) = array;
-        let (target, spec) = (runtime.device(device)?, ArraySpec { dtype, dims });
+        let spec = ArraySpec { dtype, dims };
         let (made, layout, is_view) = runtime.client.view_host(view, spec, target, must_be_in_place)?;
         Ok(Buffer::new(runtime, made, layout, array, device, is_view))
     }

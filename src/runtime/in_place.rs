@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::pjrt::VIEW_ALIGNMENT;
 
 /// An error that says why an array at an address in host memory cannot be.
-pub(super) fn check(runtime: &Runtime, array: ArrayType<'_>, address: *const u8) -> Result<()> {
-    let ArrayType(dtype, dims) = array;
+pub(super) fn check(runtime: &Runtime, array: &ArrayType<'_>, address: *const u8) -> Result<()> {
+    let ArrayType(dtype, dims) = *array;
     let refuse =
         |parameter: &str, message: String| Err(Error::invalid_argument(message).parameter(parameter));
     if !runtime.client.is_in_place() {
