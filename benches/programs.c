@@ -201,6 +201,57 @@ static void make_outputs(struct program *program)
         program->outputs[i] = vector(8);
 }
 
+/* A step of training: the square error of x*w as a copy of x, and w a little less wrong. */
+static void make_training(struct program *program)
+{
+    struct text text = {0};
+
+    add(&text, "module @training { func.func public @main(%%x: tensor<8x64xf32>,\n"
+               "    %%w: tensor<64x64xf32> {tf.aliasing_output = 1 : i32}) -> (tensor<f32>, tensor<64x64xf32>) {\n"
+               "  %%rate = stablehlo.constant dense<0.01> : tensor<64x64xf32>\n"
+               "  %%zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
+               "  %%y = stablehlo.dot_general %%x, %%w, contracting_dims = [1] x [0]\n"
+               "      : (tensor<8x64xf32>, tensor<64x64xf32>) -> tensor<8x64xf32>\n"
+               "  %%e = stablehlo.subtract %%y, %%x : tensor<8x64xf32>\n"
+               "  %%g = stablehlo.dot_general %%x, %%e, contracting_dims = [0] x [0]\n"
+               "      : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<64x64xf32>\n"
+               "  %%s = stablehlo.multiply %%g, %%rate : tensor<64x64xf32>\n"
+               "  %%v = stablehlo.subtract %%w, %%s : tensor<64x64xf32>\n"
+               "  %%q = stablehlo.multiply %%e, %%e : tensor<8x64xf32>\n"
+               "  %%l = stablehlo.reduce(%%q init: %%zero) applies stablehlo.add across dimensions = [0, 1]\n"
+               "      : (tensor<8x64xf32>, tensor<f32>) -> tensor<f32>\n"
+               "  return %%l, %%v : tensor<f32>, tensor<64x64xf32> } }\n");
+    *program = (struct program){.id = "training",
+                                .name = "training step 64x64, donated",
+                                .text = text.start,
+                                .input_count = 2,
+                                .output_count = 2};
+    program->inputs[0] = array(2, 8, 64);
+    program->inputs[1] = array(2, 64, 64);
+    program->outputs[0] = array(0, 1, 1);
+    program->outputs[1] = array(2, 64, 64);
+    program->first_state = malloc(program->inputs[1].size);
+    if (!program->first_state)
+        abort();
+    memcpy(program->first_state, program->inputs[1].data, program->inputs[1].size);
+}
+
+void keep_state(const struct program *program)
+{
+    if (!program->first_state)
+        return;
+    const struct array *input = &program->inputs[program->input_count - 1];
+    memcpy(input->data, program->outputs[program->output_count - 1].data, input->size);
+}
+
+void reset_state(const struct program *program)
+{
+    if (!program->first_state)
+        return;
+    const struct array *input = &program->inputs[program->input_count - 1];
+    memcpy(input->data, program->first_state, input->size);
+}
+
 void make_programs(struct program programs[PROGRAM_COUNT])
 {
     make_mlp(&programs[0]);
@@ -209,6 +260,7 @@ void make_programs(struct program programs[PROGRAM_COUNT])
     make_matmul(&programs[3]);
     make_arguments(&programs[4]);
     make_outputs(&programs[5]);
+    make_training(&programs[6]);
 }
 
 static FILE *open_file(const char *folder, const char *name, const char *ending)

@@ -27,6 +27,9 @@ struct raw_program {
     PJRT_Buffer *arguments[MOST];
     PJRT_Buffer *results[MOST];
     bool is_bound; /* arguments and results are kept */
+    bool is_fed;   /* a result becomes an argument */
+    size_t fed_output;
+    size_t fed_input;
     PJRT_Buffer *const *argument_lists[1];
     PJRT_Buffer **output_lists[1];
 };
@@ -71,6 +74,11 @@ void raw_open(const char *plugin_path)
 
     PJRT_Plugin_Initialize_Args initialize = {.struct_size = sizeof initialize};
     check(api->PJRT_Plugin_Initialize(&initialize), "PJRT_Plugin_Initialize");
+    raw_new_client();
+}
+
+void raw_new_client(void)
+{
     PJRT_NamedValue options[2];
     set_option(&options[0], "cpu_device_count", PJRT_NamedValue_kInt64);
     options[0].int64_value = 1;
@@ -238,9 +246,21 @@ void raw_run(struct raw_program *program)
         destroy(program->arguments[i]);
 }
 
+void raw_feed(struct raw_program *program, size_t output, size_t input)
+{
+    program->is_fed = true;
+    program->fed_output = output;
+    program->fed_input = input;
+}
+
 void raw_run_bound(struct raw_program *program, const float **outputs)
 {
     if (program->is_bound) {
+        if (program->is_fed) {
+            PJRT_Buffer *taken = program->arguments[program->fed_input];
+            program->arguments[program->fed_input] = program->results[program->fed_output];
+            program->results[program->fed_output] = taken;
+        }
         for (size_t i = 0; i < program->output_count; i++)
             destroy(program->results[i]);
     } else {

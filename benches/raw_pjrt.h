@@ -11,6 +11,9 @@ struct raw_program;
  * process with a sentence when something fails: a benchmark has nothing to go on to. */
 void raw_open(const char *plugin_path);
 
+/* Makes another such client; programs belong to the newest. */
+void raw_new_client(void);
+
 /* Compiles StableHLO for calls with these arrays, which it keeps pointing to. */
 struct raw_program *raw_compile(const void *code, size_t size, const struct array *inputs, size_t input_count,
                                 const struct array *outputs, size_t output_count);
@@ -28,6 +31,10 @@ char *raw_read_file(const char *path, size_t *size);
 /* The steps of cyxla_run: inputs as zero-copy buffers, execute, outputs copied from
  * where they are, all destroyed. */
 void raw_run(struct raw_program *program);
+
+/* For raw_run_bound: makes an output of each call an input of the next, which the
+ * program may take. The first call takes the input's array. */
+void raw_feed(struct raw_program *program, size_t output, size_t input);
 
 /* The fewest steps: the inputs' buffers stay, the outputs are read where they are.
  * They are valid until the next call with the program. */

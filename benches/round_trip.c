@@ -65,6 +65,13 @@ static void prepare_raw(struct call *call)
                             program->outputs, program->output_count);
 }
 
+static void prepare_raw_bound(struct call *call)
+{
+    prepare_raw(call);
+    if (call->program->first_state)
+        raw_feed(call->raw, call->program->output_count - 1, call->program->input_count - 1);
+}
+
 static void run_raw_bound(struct call *call)
 {
     raw_run_bound(call->raw, call->outputs);
@@ -73,6 +80,7 @@ static void run_raw_bound(struct call *call)
 static void run_raw(struct call *call)
 {
     raw_run(call->raw);
+    keep_state(call->program);
 }
 
 static void prepare_cyxla(struct call *call)
@@ -109,6 +117,9 @@ static void prepare_bound(struct call *call)
         if (i == 0)
             call->input = memory;
     }
+    if (program->first_state)
+        check(cyxla_call_feed(call->bound, 0, program->output_count - 1, program->input_count - 1),
+              "cyxla_call_feed");
 }
 
 static void run_bound(struct call *call)
@@ -123,6 +134,7 @@ static void run_cyxla(struct call *call)
     check(cyxla_run(call->executable, call->input_data, call->input_sizes, call->program->input_count,
                     call->output_data, call->output_sizes, call->program->output_count),
           "cyxla_run");
+    keep_state(call->program);
 }
 
 static void prepare_ort(struct call *call)
@@ -137,12 +149,13 @@ static void prepare_ort(struct call *call)
 static void run_ort(struct call *call)
 {
     ort_run(call->session);
+    keep_state(call->program);
 }
 
 /* The floor comes first: the others' results are compared with its own. ONNX Runtime
  * comes last, since it may be absent. */
 static const struct way ways[] = {
-    {"raw PJRT C, bound", prepare_raw, run_raw_bound},
+    {"raw PJRT C, bound", prepare_raw_bound, run_raw_bound},
     {"raw PJRT C", prepare_raw, run_raw},
     {"cyxla_call_run", prepare_bound, run_bound},
     {"cyxla_run", prepare_cyxla, run_cyxla},
@@ -185,6 +198,7 @@ static void check_agreement(const struct program *program, struct call calls[WAY
     for (size_t way = 1; way < ways_taking_part(); way++) {
         for (size_t i = 0; i < program->output_count; i++)
             memset(program->outputs[i].data, 0xff, program->outputs[i].size);
+        reset_state(program);
         ways[way].run(&calls[way]);
         for (size_t i = 0; i < program->output_count; i++)
             compare_elements(program->name, ways[way].name, i, calls[way].outputs[i], calls[0].outputs[i],
@@ -288,7 +302,7 @@ int main(int argc, char **argv)
     if (writes) {
         for (size_t i = 0; i < PROGRAM_COUNT; i++) {
             struct call call = prepare(&programs[i], &ways[1]);
-            run_raw(&call);
+            raw_run(call.raw); /* and not keep_state: the state stays as it is at first */
         }
         write_programs(argv[2], programs);
         return 0;

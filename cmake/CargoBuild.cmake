@@ -26,7 +26,10 @@ function(cyxla_cargo_build)
   # cargo knows best whether there is something to do, so it is always asked.
   add_custom_target(cyxla_cargo ALL
     COMMAND ${CYXLA_CARGO} build --profile ${profile} --locked
-            --package libcyxla --package cyxla-cli --target-dir "${CYXLA_CARGO_TARGET_DIR}"
+            --package cyxla-cli --target-dir "${CYXLA_CARGO_TARGET_DIR}"
+    # By itself: cargo does not optimize across crates what is a Rust library as well.
+    COMMAND ${CYXLA_CARGO} rustc --profile ${profile} --locked --package libcyxla --lib
+            --crate-type cdylib,staticlib --target-dir "${CYXLA_CARGO_TARGET_DIR}"
     COMMAND ${CMAKE_COMMAND} -E make_directory "${lib}"
     COMMAND ${CMAKE_COMMAND} -E copy_if_different "${folder}/libcyxla.so" "${lib}/${full_name}"
     COMMAND ${CMAKE_COMMAND} -E copy_if_different "${folder}/libcyxla.a" "${lib}/libcyxla.a"

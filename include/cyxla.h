@@ -21,7 +21,8 @@
  *             What a getter returns belongs to the object that it was asked of,
  *             and lives as long; do not free it.
  *             What you pass in is copied or used before the call returns, but
- *             for cyxla_buffer_view_host, which says so.
+ *             for cyxla_buffer_view_host and cyxla_buffer_from_dlpack, which
+ *             say so.
  * Text        NUL-terminated UTF-8, in and out.
  * Numbers     Sizes are in bytes and counts in elements, both size_t; dims are
  *             int64_t. Arrays are row-major unless strides say otherwise.
@@ -53,6 +54,10 @@
 #define CYXLA_VERSION_PATCH 0
 /* major * 10000 + minor * 100 + patch */
 #define CYXLA_VERSION 100
+
+/* DLPack's; dlpack.h says what is in them. */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
 
 #ifdef __cplusplus
 extern "C" {
@@ -997,6 +1002,17 @@ const char *cyxla_executable_fingerprint(const cyxla_executable *executable);
 /// @threads safe.   @blocks no.   @since 0.1
 size_t cyxla_executable_device_count(const cyxla_executable *executable);
 
+/// Returns one of the devices that an executable runs on.
+///
+/// In the order that the lists of cyxla_run and cyxla_execute and the `device` of the
+/// functions of calls have: all partitions of the first replica, then those of the next.
+///
+/// @param executable an executable, or NULL.
+/// @param index      position in the executable's list of devices, from 0.
+/// @return position among the runtime's devices; 0 if there is no such device, and for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_executable_device(const cyxla_executable *executable, size_t index);
+
 /// Returns the size of the code that was made.
 ///
 /// @param executable an executable, or NULL.
@@ -1208,6 +1224,9 @@ void cyxla_bytes_free(cyxla_bytes *bytes);
 
 /// Runs a program on host memory and waits for the results.
 ///
+/// For an executable for several devices the lists hold all that belongs to its first
+/// device, then all that belongs to the next.
+///
 /// Inputs and outputs are dense and row-major. On a CPU plugin an input whose address
 /// is a multiple of 64 is used in place; others are copied. Outputs are written
 /// only after the program has ended, so they may be the memory of inputs. After an
@@ -1217,10 +1236,10 @@ void cyxla_bytes_free(cyxla_bytes *bytes);
 /// @param executable   an executable.
 /// @param inputs       one address an input; each may be NULL only if its size is 0. Nobody may change the memory during the call.
 /// @param input_sizes  bytes at each address: exactly cyxla_executable_input_size.
-/// @param input_count  how many inputs: exactly cyxla_executable_input_count.
+/// @param input_count  how many inputs: exactly cyxla_executable_input_count for each device.
 /// @param outputs      one address an output; each may be NULL only if its size is 0.
 /// @param output_sizes bytes at each address: exactly cyxla_executable_output_size.
-/// @param output_count how many outputs: exactly cyxla_executable_output_count.
+/// @param output_count how many outputs: exactly cyxla_executable_output_count for each device.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (counts, sizes, NULL, a PRED byte other than 0 and 1), FAILED_PRECONDITION (a forked child), or the plugin's own.
 /// @threads safe.   @blocks until the program has ended.   @since 0.1
 cyxla_error *cyxla_run(const cyxla_executable *executable,
@@ -1236,13 +1255,15 @@ cyxla_error *cyxla_run(const cyxla_executable *executable,
 /// May return before the program has ended; the results can be used at once all the
 /// same, and an error of the program then comes from whatever uses them. Inputs that
 /// the program may overwrite (cyxla_executable_input_is_donated) may be gone
-/// afterwards; cyxla_buffer_is_donated tells.
+/// afterwards; cyxla_buffer_is_donated tells. For an executable for several devices the
+/// lists hold all that belongs to its first device, then all that belongs to the next;
+/// one that was compiled with portable=true runs on the device of its inputs.
 ///
 /// @param executable   an executable.
-/// @param inputs       one buffer an input, of the input's type, on the executable's device.
-/// @param input_count  how many inputs: exactly cyxla_executable_input_count.
+/// @param inputs       one buffer an input, of the input's type, on the device that it belongs to.
+/// @param input_count  how many inputs: exactly cyxla_executable_input_count for each device.
 /// @param outputs      receives one buffer an output, to be freed with cyxla_buffer_free; untouched after an error.
-/// @param output_count how many outputs: exactly cyxla_executable_output_count.
+/// @param output_count how many outputs: exactly cyxla_executable_output_count for each device.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (counts, types, NULL, a device, a donated buffer passed twice), FAILED_PRECONDITION (a buffer that was donated before, a forked child), or the plugin's own.
 /// @threads safe.   @blocks on a synchronous runtime, until the program has ended.   @since 0.1
 cyxla_error *cyxla_execute(const cyxla_executable *executable,
@@ -1265,10 +1286,13 @@ cyxla_error *cyxla_execute(const cyxla_executable *executable,
 
 /// Prepares an executable for being run again and again.
 ///
+/// An executable for several devices has inputs and outputs on each of them; a step runs
+/// all at once.
+///
 /// @param executable an executable.
-/// @param options    NULL, or options; none are known in this version.
+/// @param options    NULL, or options: `device` (int), where to run an executable that was compiled with portable=true.
 /// @param out        receives a call to free with cyxla_call_free.
-/// @return NULL, or an owned error: INVALID_ARGUMENT (an option), UNIMPLEMENTED (an executable for several devices).
+/// @return NULL, or an owned error: INVALID_ARGUMENT (an option).
 /// @threads safe.   @blocks no.   @since 0.1
 cyxla_error *cyxla_call_new(const cyxla_executable *executable,
                             const cyxla_options *options,
@@ -1327,6 +1351,25 @@ cyxla_error *cyxla_call_feed(cyxla_call *call,
                              size_t output,
                              size_t input);
 
+/// Makes each step write an output to memory of the caller.
+///
+/// The output is there when cyxla_call_run or cyxla_call_wait returns, row-major;
+/// cyxla_call_output then gives the same memory. What a step that failed leaves there is
+/// unspecified.
+///
+/// @param call   a call.
+/// @param device position in the executable's list of devices; 0 if it has one.
+/// @param index  the output's position, from 0.
+/// @param data   memory that stays until another takes its place or the call is freed, at any address; NULL to end this.
+/// @param size   in bytes: exactly cyxla_executable_output_size; 0 with NULL.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (no such output, size), FAILED_PRECONDITION (a step is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+cyxla_error *cyxla_call_bind_output(cyxla_call *call,
+                                    size_t device,
+                                    size_t index,
+                                    void *data,
+                                    size_t size);
+
 /// Runs a step: cyxla_call_start and cyxla_call_wait in one.
 ///
 /// @param call a call.
@@ -1343,6 +1386,24 @@ cyxla_error *cyxla_call_run(cyxla_call *call);
 /// @return NULL, or an owned error, as cyxla_call_run.
 /// @threads one at a time.   @blocks on a synchronous runtime, until the program has ended.   @since 0.1
 cyxla_error *cyxla_call_start(cyxla_call *call);
+
+/// Sets what is called when a step that cyxla_call_start started has ended.
+///
+/// Also when it has failed: cyxla_call_wait tells, and does not block any more. The
+/// function may run inside cyxla_call_start or on a thread of the plugin, and must not
+/// use the call: it should wake the thread that does. Not called by cyxla_call_run, nor
+/// in a forked child or while the process ends.
+///
+/// @param call           a call.
+/// @param done           called once for each step; NULL for nothing.
+/// @param user_data      what both functions get.
+/// @param free_user_data called once when `done` is not called any more, from any thread; may be NULL. Not called after an error.
+/// @return NULL, or an owned error: FAILED_PRECONDITION (a step is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+cyxla_error *cyxla_call_set_done(cyxla_call *call,
+                                 void (*done)(void *user_data),
+                                 void *user_data,
+                                 void (*free_user_data)(void *user_data));
 
 /// Waits for the step that was started. Without one it returns at once.
 ///
@@ -1549,7 +1610,7 @@ const void *cyxla_buffer_data(const cyxla_buffer *buffer);
 /// Tells whether a buffer uses memory of the host in place.
 ///
 /// @param buffer   a buffer, or NULL.
-/// @return true if it was made by cyxla_buffer_view_host without a copy.
+/// @return true if it was made by cyxla_buffer_view_host or cyxla_buffer_from_dlpack without a copy.
 /// @threads safe.   @blocks no.   @since 0.1
 bool cyxla_buffer_is_view(const cyxla_buffer *buffer);
 
@@ -1610,6 +1671,79 @@ cyxla_error *cyxla_buffer_copy_to(const cyxla_buffer *buffer,
                                   size_t device,
                                   const char *memory_kind,
                                   cyxla_buffer **out);
+
+/* =============================================================================
+ * DLPack: arrays lent to and by other libraries, such as NumPy, JAX and PyTorch.
+ *
+ * A tensor of DLPack is an array and a function, its deleter, that is called once by
+ * whoever borrowed it, when the array is not needed any more. The structs are those
+ * of dlpack.h, which need not be included. docs/dlpack.md has more.
+ * ============================================================================= */
+
+/// Makes a buffer of another library's array, without a copy where that is possible.
+///
+/// Host memory is used in place on device 0 of a CPU plugin if the first element's
+/// address is a multiple of 64, the elements lie row-major without gaps, and their
+/// type takes whole bytes and is not bool; it is copied otherwise, to device 0, with
+/// strides of any sign. Memory of a CUDA or ROCm device is used in place, and
+/// its contents must be there already. cyxla_buffer_is_view tells.
+///
+/// On success the tensor is the library's, which calls its deleter once, from any
+/// thread, when nothing uses the memory any more: at once if it was copied. Until then
+/// the memory has to stay unchanged. A program that the buffer is donated to may
+/// write its result there unless the tensor's flags say that it is read-only. After an
+/// error the tensor is still the caller's. The deleter is not called in a forked
+/// child or while the process ends; what it may do is as for cyxla_buffer_view_host.
+///
+/// @param tensor   a tensor of DLPack 1.
+/// @param out      receives a buffer to free with cyxla_buffer_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (NULL, a tensor that cannot be, a bool other than 0 and 1, a device that the runtime does not use), UNIMPLEMENTED (another major version, unknown flags, an element type or a device that has no equivalent here, a type that the plugin is too old for), RESOURCE_EXHAUSTED (no memory), or as cyxla_initialize.
+/// @threads safe.   @blocks while it is copied, if it is.   @since 0.1
+cyxla_error *cyxla_buffer_from_dlpack(struct DLManagedTensorVersioned *tensor,
+                                      cyxla_buffer **out);
+
+/// Makes a buffer of an array that a library lends in DLPack's older form.
+///
+/// All is as for cyxla_buffer_from_dlpack, but that this form cannot say whether the
+/// memory may be written. It is taken to be read-only: no program writes its result
+/// there.
+///
+/// @param tensor   a tensor without a version.
+/// @param out      receives a buffer to free with cyxla_buffer_free.
+/// @return NULL, or an owned error (as cyxla_buffer_from_dlpack).
+/// @threads safe.   @blocks while it is copied, if it is.   @since 0.1
+cyxla_error *cyxla_buffer_from_dlpack_legacy(struct DLManagedTensor *tensor, cyxla_buffer **out);
+
+/// Lends a buffer's contents to another library.
+///
+/// The tensor shows the contents where they are, in the order in which the device
+/// stores them, and is flagged as read-only. Types narrower than a byte are copied to
+/// host memory and packed. The contents stay until the tensor's deleter is called, also
+/// if the buffer is freed. A program that the buffer is donated to meanwhile computes
+/// from the contents and leaves them alone, so that the buffer is not donated then.
+///
+/// The tensor is the caller's or whoever it gives it to: its deleter has to be called
+/// once, from any thread, also in a forked child or while the process ends, where it
+/// does nothing to the plugin.
+///
+/// @param buffer   a buffer.
+/// @param out      receives a tensor of DLPack 1 that ends with its deleter.
+/// @return NULL, or an owned error: FAILED_PRECONDITION (donated, a forked child), UNIMPLEMENTED (an order or a platform that DLPack has no words for), RESOURCE_EXHAUSTED (no memory), INVALID_ARGUMENT (NULL), or the error of the program that should have made the buffer.
+/// @threads safe.   @blocks until the contents are there.   @since 0.1
+cyxla_error *cyxla_buffer_to_dlpack(const cyxla_buffer *buffer,
+                                    struct DLManagedTensorVersioned **out);
+
+/// Lends a buffer's contents to a library that knows DLPack's older form only.
+///
+/// All is as for cyxla_buffer_to_dlpack, but that this form cannot say that the memory
+/// is read-only: it must not be written all the same.
+///
+/// @param buffer   a buffer.
+/// @param out      receives a tensor without a version that ends with its deleter.
+/// @return NULL, or an owned error (as cyxla_buffer_to_dlpack).
+/// @threads safe.   @blocks until the contents are there.   @since 0.1
+cyxla_error *cyxla_buffer_to_dlpack_legacy(const cyxla_buffer *buffer,
+                                           struct DLManagedTensor **out);
 
 #ifdef __cplusplus
 } /* extern "C" */

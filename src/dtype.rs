@@ -3,6 +3,8 @@
 use std::ffi::CStr;
 use std::fmt;
 
+use crate::error::{Error, Result};
+
 /// An element type. An open set: numbers that this version does not know are
 /// carried along and refused where they would have to be understood.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -142,6 +144,10 @@ impl DType {
     }
 }
 
+/// How many dimensions an array can have: NumPy's own limit. Plugins have none and use stack
+/// for each dimension.
+pub const MOST_DIMS: usize = 64;
+
 /// An array type as messages write it: `f32[2,3]`.
 pub struct ArrayType<'a>(pub DType, pub &'a [i64]);
 
@@ -158,6 +164,17 @@ impl ArrayType<'_> {
         let count = dims.iter().try_fold(1i64, |count, &dim| count.checked_mul(dim))?;
         let size = usize::try_from(count).ok()?.checked_mul(dtype.host_size())?;
         Some(size).filter(|&size| size <= isize::MAX as usize)
+    }
+
+    /// The same; an error that says what is wrong with the dims.
+    pub fn check_host_size(&self) -> Result<usize> {
+        self.host_size().ok_or_else(|| {
+            Error::invalid_argument(if self.1.iter().any(|&dim| dim < 0) {
+                format!("{self} has a negative dimension")
+            } else {
+                format!("{self} does not fit into memory")
+            })
+        })
     }
 }
 

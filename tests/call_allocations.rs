@@ -52,11 +52,11 @@ fn a_step_allocates_nothing() {
         cyxla::runtime::initialize(Some(&real_plugin()), None, None).unwrap();
         let program = Program::from_bytes(program().as_bytes(), Format::StableHlo, None).unwrap();
         let executable = Executable::compile(&program, None).unwrap();
-        let mut call = Call::new(&executable).unwrap();
+        let mut call = Call::new(&executable, None).unwrap();
         for index in 0..16 {
             call.input(0, index).unwrap();
         }
-        let mut fed = Call::new(&executable).unwrap();
+        let mut fed = Call::new(&executable, None).unwrap();
         for index in 0..16 {
             fed.input(0, index).unwrap();
         }

@@ -28,7 +28,12 @@ A program runs as `replicas` x `partitions` copies, each on a device of its own.
 are taken. The order of `device_ids` is that of the executable's devices: replica 0 with its partitions 0, 1, ..., then replica 1. There
 must be as many ids as devices are needed, each of them existing and given once.
 
-`portable=true` leaves the device open: it excludes several replicas or partitions, and `device` then says where the executable runs.
+Without `replicas` and `partitions` a program is compiled for as many as it says itself (a jax.export file for several devices, or a
+module with `mhlo.num_partitions`). `partitions=1` compiles a module whole for one device, if it names no others itself; an export is
+only for as many devices as it was made for.
+
+`portable=true` leaves the device open: it excludes several replicas or partitions, and `device` then says where the executable runs
+unless a call (the option `device` of `cyxla_call_new`) or the inputs of `cyxla_execute` say otherwise.
 
 ## XLA's debug options
 

@@ -87,7 +87,22 @@ def outputs(graph, program):
         graph.node("Add", "in0", graph.weight(np.float32(i)), output=f"out{i}")
 
 
-BUILDERS = {"mlp": mlp, "tanh": tanh, "double": double, "matmul": matmul, "arguments": arguments, "outputs": outputs}
+def training(graph, _):
+    error = graph.node("Sub", graph.node("MatMul", "in0", "in1"), "in0")
+    gradient = graph.node("MatMul", graph.node("Transpose", "in0", perm=[1, 0]), error)
+    graph.node("Sub", "in1", graph.node("Mul", gradient, graph.weight(np.float32(0.01))), output="out1")
+    graph.node("ReduceSum", graph.node("Mul", error, error), output="out0", keepdims=0)
+
+
+BUILDERS = {
+    "mlp": mlp,
+    "tanh": tanh,
+    "double": double,
+    "matmul": matmul,
+    "arguments": arguments,
+    "outputs": outputs,
+    "training": training,
+}
 
 
 def constants(bytecode):

@@ -20,11 +20,26 @@ def main():
     folder, plugin = sys.argv[1:]
     with pypjrt.Client.create(plugin, options=OPTIONS) as client, client.devices() as devices:
 
+        def buffer(x):
+            return client.buffer_from_host(x, F32, x.shape, devices[0])
+
+        def prepare_training(program):
+            executable, state = client.compile(program.text), buffer(program.inputs[1])
+
+            def call():
+                nonlocal state
+                loss, state = executable(buffer(program.inputs[0]), state)
+                return [np.from_dlpack(loss), state]
+
+            return call
+
         def prepare(program):
+            if program.id == "training":
+                return prepare_training(program)
             executable = client.compile(program.text)
 
             def call():
-                arguments = [client.buffer_from_host(x, F32, x.shape, devices[0]) for x in program.inputs]
+                arguments = [buffer(x) for x in program.inputs]
                 # Shares the memory of the result, which is faster than a copy by to_host.
                 return [np.from_dlpack(output) for output in executable(*arguments)]
 

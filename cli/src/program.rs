@@ -39,7 +39,6 @@ impl Source {
         if let Some(Value::Ints(ids)) = options.get("device_ids") {
             devices.extend(ids.iter().filter(|id| !(0..MOST_DEVICES).contains(*id)));
         }
-        CompileOptions::new(Some(&options), &devices)?;
         if is_saved(&args.file) {
             let bytes = program::read_file(&args.file)?;
             return saved_executable(args, bytes).map_err(|error| in_file(error, &args.file));
@@ -50,6 +49,7 @@ impl Source {
             true => program.vjp().map_err(|error| in_file(error, &args.file))?,
             false => program,
         };
+        CompileOptions::new(Some(&options), program.contents().counts, &devices)?;
         Ok(Source::Program(Box::new(program), options))
     }
 

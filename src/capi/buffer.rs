@@ -308,7 +308,7 @@ pub unsafe extern "C" fn cyxla_buffer_data(buffer: *const cyxla_buffer) -> *cons
 /// Tells whether a buffer uses memory of the host in place.
 ///
 /// @param buffer   a buffer, or NULL.
-/// @return true if it was made by cyxla_buffer_view_host without a copy.
+/// @return true if it was made by cyxla_buffer_view_host or cyxla_buffer_from_dlpack without a copy.
 /// @threads safe.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_buffer_is_view(buffer: *const cyxla_buffer) -> bool {

@@ -17,10 +17,11 @@ use std::time::Duration;
 use super::buffer::cyxla_buffer;
 use super::error::cyxla_error;
 use super::executable::cyxla_executable;
-use super::guard::{guard, value};
+use super::guard::{guard, guard_step, value, value_step};
 use super::options::cyxla_options;
 use super::pointer::{self, Out};
 use crate::error::{Code, Error, Origin, Result};
+use crate::pjrt::{Callback, HostTarget};
 use crate::runtime::Call;
 
 /// A prepared call of an executable. One thread at a time; keeps the executable alive.
@@ -31,11 +32,10 @@ pub struct cyxla_call {
 
 impl cyxla_call {
     /// Uses the call, unless another thread does.
+    #[inline]
     fn with<T>(&self, work: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
         if self.is_busy.swap(true, Ordering::Acquire) {
-            let message = "the call is in use: by another thread, or by the function that runs this callback";
-            return Err(Error::new(Code::FailedPrecondition, Origin::Caller, message)
-                .hint("make one call for each thread"));
+            return Err(in_use());
         }
         let in_use = InUse(&self.is_busy);
         // SAFETY: whoever set the mark has the call alone until the mark is gone.
@@ -43,6 +43,12 @@ impl cyxla_call {
         drop(in_use);
         outcome
     }
+}
+
+#[cold]
+fn in_use() -> Error {
+    let message = "the call is in use: by another thread, or by the function that runs this callback";
+    Error::new(Code::FailedPrecondition, Origin::Caller, message).hint("make one call for each thread")
 }
 
 /// The mark that a call is in use; gone also after a panic.
@@ -56,10 +62,13 @@ impl Drop for InUse<'_> {
 
 /// Prepares an executable for being run again and again.
 ///
+/// An executable for several devices has inputs and outputs on each of them; a step runs
+/// all at once.
+///
 /// @param executable an executable.
-/// @param options    NULL, or options; none are known in this version.
+/// @param options    NULL, or options: `device` (int), where to run an executable that was compiled with portable=true.
 /// @param out        receives a call to free with cyxla_call_free.
-/// @return NULL, or an owned error: INVALID_ARGUMENT (an option), UNIMPLEMENTED (an executable for several devices).
+/// @return NULL, or an owned error: INVALID_ARGUMENT (an option).
 /// @threads safe.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_call_new(
@@ -72,11 +81,8 @@ pub unsafe extern "C" fn cyxla_call_new(
         let (executable, options, out) = unsafe {
             (pointer::reference(executable, "executable")?, pointer::optional(options), Out::new(out, "out")?)
         };
-        if let Some((key, _)) = options.and_then(|options| options.options.iter().next()) {
-            let message = format!("unknown option '{key}' of a call; none are known");
-            return Err(Error::invalid_argument(message).parameter("options"));
-        }
-        let call = UnsafeCell::new(Call::new(&executable.executable)?);
+        let options = options.map(|options| &options.options);
+        let call = UnsafeCell::new(Call::new(&executable.executable, options)?);
         out.set_handle(cyxla_call { call, is_busy: AtomicBool::new(false) });
         Ok(())
     })
@@ -173,6 +179,36 @@ pub unsafe extern "C" fn cyxla_call_feed(
     })
 }
 
+/// Makes each step write an output to memory of the caller.
+///
+/// The output is there when cyxla_call_run or cyxla_call_wait returns, row-major;
+/// cyxla_call_output then gives the same memory. What a step that failed leaves there is
+/// unspecified.
+///
+/// @param call   a call.
+/// @param device position in the executable's list of devices; 0 if it has one.
+/// @param index  the output's position, from 0.
+/// @param data   memory that stays until another takes its place or the call is freed, at any address; NULL to end this.
+/// @param size   in bytes: exactly cyxla_executable_output_size; 0 with NULL.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (no such output, size), FAILED_PRECONDITION (a step is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_call_bind_output(
+    call: *mut cyxla_call,
+    device: usize,
+    index: usize,
+    data: *mut c_void,
+    size: usize,
+) -> *mut cyxla_error {
+    guard("cyxla_call_bind_output", || {
+        // SAFETY: NULL or a living call.
+        let call = unsafe { pointer::reference(call.cast_const(), "call")? };
+        // SAFETY: the memory is the caller's to give, until it is taken back.
+        let target = (!data.is_null()).then(|| unsafe { HostTarget::from_raw(data, size) });
+        call.with(|call| call.bind_output(device, index, target))
+    })
+}
+
 /// Runs a step: cyxla_call_start and cyxla_call_wait in one.
 ///
 /// @param call a call.
@@ -180,7 +216,7 @@ pub unsafe extern "C" fn cyxla_call_feed(
 /// @threads one at a time.   @blocks until the program has ended.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_call_run(call: *mut cyxla_call) -> *mut cyxla_error {
-    guard("cyxla_call_run", || {
+    guard_step("cyxla_call_run", || {
         // SAFETY: NULL or a living call.
         let call = unsafe { pointer::reference(call.cast_const(), "call")? };
         call.with(Call::run)
@@ -197,10 +233,43 @@ pub unsafe extern "C" fn cyxla_call_run(call: *mut cyxla_call) -> *mut cyxla_err
 /// @threads one at a time.   @blocks on a synchronous runtime, until the program has ended.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_call_start(call: *mut cyxla_call) -> *mut cyxla_error {
-    guard("cyxla_call_start", || {
+    guard_step("cyxla_call_start", || {
         // SAFETY: NULL or a living call.
         let call = unsafe { pointer::reference(call.cast_const(), "call")? };
         call.with(Call::start)
+    })
+}
+
+/// Sets what is called when a step that cyxla_call_start started has ended.
+///
+/// Also when it has failed: cyxla_call_wait tells, and does not block any more. The
+/// function may run inside cyxla_call_start or on a thread of the plugin, and must not
+/// use the call: it should wake the thread that does. Not called by cyxla_call_run, nor
+/// in a forked child or while the process ends.
+///
+/// @param call           a call.
+/// @param done           called once for each step; NULL for nothing.
+/// @param user_data      what both functions get.
+/// @param free_user_data called once when `done` is not called any more, from any thread; may be NULL. Not called after an error.
+/// @return NULL, or an owned error: FAILED_PRECONDITION (a step is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_call_set_done(
+    call: *mut cyxla_call,
+    done: Option<unsafe extern "C" fn(user_data: *mut c_void)>,
+    user_data: *mut c_void,
+    free_user_data: Option<unsafe extern "C" fn(user_data: *mut c_void)>,
+) -> *mut cyxla_error {
+    guard("cyxla_call_set_done", || {
+        // SAFETY: NULL or a living call; functions as the contract says.
+        unsafe {
+            let call = pointer::reference(call.cast_const(), "call")?;
+            let old = call.with(|call| {
+                call.set_callback(|| done.map(|done| Callback::from_raw(done, user_data, free_user_data)))
+            });
+            drop(old?); // when the call can be used again, since the caller's function runs
+        }
+        Ok(())
     })
 }
 
@@ -212,7 +281,7 @@ pub unsafe extern "C" fn cyxla_call_start(call: *mut cyxla_call) -> *mut cyxla_e
 /// @threads one at a time.   @blocks until the program has ended or the time is over.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_call_wait(call: *mut cyxla_call, timeout_ms: i64) -> *mut cyxla_error {
-    guard("cyxla_call_wait", || {
+    guard_step("cyxla_call_wait", || {
         // SAFETY: NULL or a living call.
         let call = unsafe { pointer::reference(call.cast_const(), "call")? };
         let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
@@ -254,7 +323,7 @@ pub unsafe extern "C" fn cyxla_call_output(
 ) -> *const c_void {
     // SAFETY: NULL or a living call.
     let call = unsafe { pointer::optional(call.cast_const()) };
-    let found = value(None, || call?.with(|call| call.output(device, index)).ok());
+    let found = value_step(None, || call?.with(|call| call.output(device, index)).ok());
     let Some((address, bytes)) = found else { return std::ptr::null() };
     // SAFETY: NULL or writable.
     unsafe { pointer::set(size, bytes) };

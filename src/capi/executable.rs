@@ -130,6 +130,22 @@ pub unsafe extern "C" fn cyxla_executable_device_count(executable: *const cyxla_
     value(0, || executable.map_or(0, |executable| executable.executable.device_count()))
 }
 
+/// Returns one of the devices that an executable runs on.
+///
+/// In the order that the lists of cyxla_run and cyxla_execute and the `device` of the
+/// functions of calls have: all partitions of the first replica, then those of the next.
+///
+/// @param executable an executable, or NULL.
+/// @param index      position in the executable's list of devices, from 0.
+/// @return position among the runtime's devices; 0 if there is no such device, and for NULL.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_executable_device(executable: *const cyxla_executable, index: usize) -> usize {
+    // SAFETY: NULL or a living executable.
+    let executable = unsafe { pointer::optional(executable) };
+    value(0, || executable.and_then(|one| one.executable.devices().get(index)).copied().unwrap_or(0))
+}
+
 /// Returns the size of the code that was made.
 ///
 /// @param executable an executable, or NULL.

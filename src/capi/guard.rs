@@ -24,37 +24,93 @@ pub(super) fn guard(function: &'static str, body: impl FnOnce() -> Result<()>) -
     guarded(function, &mut || body.take().map_or(Ok(()), |body| body()))
 }
 
+/// The same without a call in between, for what runs at each step.
+#[inline(always)]
+pub(super) fn guard_step(function: &'static str, body: impl FnOnce() -> Result<()>) -> *mut cyxla_error {
+    let shield = HostState::shield();
+    let outcome = caught(body);
+    drop(shield);
+    match outcome {
+        Some(Ok(())) => std::ptr::null_mut(),
+        Some(Err(error)) => into_raw(function, error),
+        None => into_raw(function, fault()),
+    }
+}
+
 /// Runs the body of a function that cannot fail; a panic gives `fallback`.
 pub(super) fn value<T>(fallback: T, body: impl FnOnce() -> T) -> T {
     let (mut body, mut result) = (Some(body), None);
-    let outcome = caught(&mut || {
+    let outcome = caught_apart(&mut || {
         result = body.take().map(|body| body());
         Ok(())
     });
     // A panic may have come after the result, in what the body dropped.
-    result.filter(|_| outcome.is_ok()).unwrap_or(fallback)
+    result.filter(|_| outcome.is_some()).unwrap_or(fallback)
+}
+
+/// The same without a call in between, for what runs at each step.
+#[inline(always)]
+pub(super) fn value_step<T>(fallback: T, body: impl FnOnce() -> T) -> T {
+    caught(body).unwrap_or(fallback)
 }
 
 /// In one place for all functions, whose code would else hold it a hundred times.
 #[inline(never)]
 fn guarded(function: &'static str, body: &mut dyn FnMut() -> Result<()>) -> *mut cyxla_error {
-    let shield = HostState::shield();
-    let outcome = caught(body);
-    drop(shield);
-    let error = match outcome {
-        Ok(Ok(())) => return std::ptr::null_mut(),
-        Ok(Err(error)) => error,
-        Err(panic) => Error::internal(format!("libcyxla has a fault: {panic}"))
-            .hint("please report this with the program that led to it"),
-    };
-    cyxla_error::into_raw(error.with("function", function))
+    guard_step(function, body)
 }
 
 #[inline(never)]
-fn caught(body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<Result<()>, String> {
-    static HOOK: Once = Once::new();
+fn caught_apart(body: &mut dyn FnMut() -> Result<()>) -> Option<Result<()>> {
+    caught(body)
+}
+
+/// What a panic said becomes an error.
+#[cold]
+fn fault() -> Error {
+    let panic = PANIC.take().unwrap_or_else(|| "a panic without a message".into());
+    Error::internal(format!("libcyxla has a fault: {panic}"))
+        .hint("please report this with the program that led to it")
+}
+
+#[cold]
+fn into_raw(function: &'static str, error: Error) -> *mut cyxla_error {
+    cyxla_error::into_raw(error.with("function", function))
+}
+
+/// What the body gives; `None` if it panics, with what was said in `PANIC`.
+#[inline(always)]
+fn caught<T>(body: impl FnOnce() -> T) -> Option<T> {
+    if !HOOK.is_completed() {
+        install_hook();
+    }
+    let depth = DEPTH.with(std::ptr::from_ref);
+    // SAFETY: what has no destructor lives as long as the thread, which is this one.
+    let depth = unsafe { &*depth };
+    depth.set(depth.get() + 1);
+    // What the body captured is not looked at again after a panic, apart from state
+    // behind locks, which is left as a lock leaves it.
+    let outcome = catch_unwind(AssertUnwindSafe(body));
+    depth.set(depth.get() - 1);
+    match outcome {
+        Ok(result) => Some(result),
+        Err(payload) => {
+            // Whatever its drop may do, the payload must not take the process down.
+            std::mem::forget::<Box<dyn Any + Send>>(payload);
+            None
+        }
+    }
+}
+
+static HOOK: Once = Once::new();
+
+#[cold]
+fn install_hook() {
     // A thread that panics already may not change the hook.
-    let install = || {
+    if std::thread::panicking() {
+        return;
+    }
+    HOOK.call_once(|| {
         // The host's stderr is not ours. A Rust host shares this hook; its own
         // panics go to its own hook.
         let others = take_hook();
@@ -67,20 +123,7 @@ fn caught(body: &mut dyn FnMut() -> Result<()>) -> std::result::Result<Result<()
             }
             PANIC.set(Some(info.to_string().replace('\n', " ")));
         }));
-    };
-    if !std::thread::panicking() {
-        HOOK.call_once(install);
-    }
-    DEPTH.set(DEPTH.get() + 1);
-    // What the body captured is not looked at again after a panic, apart from
-    // state behind locks, which is left as a lock leaves it.
-    let outcome = catch_unwind(AssertUnwindSafe(body));
-    DEPTH.set(DEPTH.get() - 1);
-    outcome.map_err(|payload| {
-        // Whatever its drop may do, the payload must not take the process down.
-        std::mem::forget::<Box<dyn Any + Send>>(payload);
-        PANIC.take().unwrap_or_else(|| "a panic without a message".into())
-    })
+    });
 }
 
 #[cfg(test)]

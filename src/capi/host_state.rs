@@ -17,6 +17,7 @@ const CANCEL_DISABLE: libc::c_int = 1;
 
 impl HostState {
     /// From now on the thread is not cancelled and does not trap.
+    #[inline(always)]
     pub(super) fn shield() -> HostState {
         let mut cancel = 0;
         // SAFETY: `cancel` is writable.
@@ -47,6 +48,7 @@ mod float {
 
     impl Control {
         /// Masks every trap; `None` if all are masked, as they are in most hosts.
+        #[inline(always)]
         pub fn mask_traps() -> Option<Control> {
             let host = read();
             if host & MASKS == MASKS {
@@ -62,6 +64,7 @@ mod float {
         }
     }
 
+    #[inline(always)]
     fn read() -> u32 {
         let mut value = 0;
         // SAFETY: stores the register in `value`.

@@ -11,6 +11,7 @@
 pub mod buffer;
 pub mod bytes;
 pub mod call;
+pub mod dlpack;
 pub mod dtype;
 pub mod error;
 pub mod executable;

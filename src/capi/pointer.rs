@@ -8,18 +8,25 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::pjrt::{HostInput, HostOutput};
 
+#[cold]
 fn null(parameter: &str) -> Error {
     Error::invalid_argument(format!("{parameter} is NULL")).parameter(parameter)
 }
 
-fn check<T>(pointer: *const T, parameter: &str) -> Result<()> {
+#[cold]
+fn misaligned(pointer: *const (), alignment: usize, parameter: &str) -> Error {
+    let message = format!("{parameter} is {pointer:?}, which is not aligned to {alignment} bytes");
+    Error::invalid_argument(message).parameter(parameter)
+}
+
+/// Checks a pointer to something that this layer does not look at itself.
+#[inline]
+pub(super) fn check<T>(pointer: *const T, parameter: &str) -> Result<()> {
     if pointer.is_null() {
         return Err(null(parameter));
     }
     if !pointer.is_aligned() {
-        let message =
-            format!("{parameter} is {pointer:?}, which is not aligned to {} bytes", align_of::<T>());
-        return Err(Error::invalid_argument(message).parameter(parameter));
+        return Err(misaligned(pointer.cast(), align_of::<T>(), parameter));
     }
     Ok(())
 }
@@ -28,6 +35,7 @@ fn check<T>(pointer: *const T, parameter: &str) -> Result<()> {
 ///
 /// # Safety
 /// NULL, or alive and not freed or changed during `'a`.
+#[inline]
 pub(super) unsafe fn reference<'a, T>(pointer: *const T, parameter: &str) -> Result<&'a T> {
     check(pointer, parameter)?;
     // SAFETY: the caller's promise.

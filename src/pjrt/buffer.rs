@@ -58,6 +58,17 @@ impl Layout {
         Err(Error::new(Code::Internal, Origin::Plugin, message))
     }
 
+    /// An order without tiles in PJRT's form, which points into this.
+    pub(super) fn describe(&self) -> sys::PJRT_Buffer_MemoryLayout {
+        let mut tiled = sys::PJRT_Buffer_MemoryLayout_Tiled::new();
+        tiled.minor_to_major = self.minor_to_major.as_ptr();
+        tiled.minor_to_major_size = self.minor_to_major.len();
+        let mut layout = sys::PJRT_Buffer_MemoryLayout::new();
+        layout.r#type = sys::PJRT_Buffer_MemoryLayout_Type_Tiled;
+        layout.value.tiled = tiled;
+        layout
+    }
+
     /// Whether the order is row-major for arrays of these dims. Dimensions of one
     /// element may stand anywhere, and an array without elements has every order.
     pub fn is_row_major(&self, dims: &[i64]) -> bool {
@@ -87,6 +98,14 @@ impl Buffer {
         BufferRef { raw: self.raw, lifetime: PhantomData }
     }
 
+    pub(super) fn api(&self) -> &'static Api {
+        self.api
+    }
+
+    pub(super) fn raw(&self) -> *mut sys::PJRT_Buffer {
+        self.raw
+    }
+
     /// Blocks until the contents are there, and gives the error of the
     /// computation that should have made them.
     pub fn wait(&self) -> Result<()> {
@@ -101,6 +120,7 @@ impl Buffer {
     }
 
     /// Where the contents are, for a device whose memory is host memory.
+    #[inline]
     pub fn address(&self) -> Result<*const u8> {
         let mut args = sys::PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args::new();
         args.buffer = self.raw;
@@ -112,28 +132,37 @@ impl Buffer {
     /// The contents in place, `size` bytes of them, once they are ready; `None`
     /// where device memory is not host memory.
     pub fn bytes(&self, size: usize) -> Result<Option<&[u8]>> {
-        if !self.in_place {
-            return Ok(None);
-        }
-        let there = self.device_size()?;
-        if there < size {
-            let message = format!("the plugin made a buffer of {there} bytes where {size} were due");
-            return Err(Error::new(Code::Internal, Origin::Plugin, message));
-        }
         // Asking for the address does not wait, also for contents that failed.
-        self.wait()?;
-        if size == 0 {
-            return Ok(Some(&[]));
-        }
-        let address = self.address()?;
-        if address.is_null() {
-            let message = "the plugin gave no address for a buffer in host memory";
-            return Err(Error::new(Code::Internal, Origin::Plugin, message));
+        if self.in_place {
+            self.wait()?;
         }
         // SAFETY: the plugin's memory is host memory, holds an array of this size,
         // and is ready; it stays until the buffer is destroyed or donated, which
         // takes the buffer itself.
-        Ok(Some(unsafe { std::slice::from_raw_parts(address, size) }))
+        let bytes = |address| unsafe { std::slice::from_raw_parts(address, size) };
+        Ok(self.place(size)?.map(bytes))
+    }
+
+    /// Where the contents are in host memory, `size` bytes of them, which may not be ready
+    /// yet; `None` where device memory is not host memory.
+    pub fn place(&self, size: usize) -> Result<Option<*const u8>> {
+        if !self.in_place {
+            return Ok(None);
+        }
+        let refuse = |message: String| Err(Error::new(Code::Internal, Origin::Plugin, message));
+        let there = self.device_size()?;
+        if there < size {
+            return refuse(format!("the plugin made a buffer of {there} bytes where {size} were due"));
+        }
+        if size == 0 {
+            return Ok(Some(std::ptr::dangling()));
+        }
+        match self.address()? {
+            address if address.is_null() => {
+                refuse("the plugin gave no address for a buffer in host memory".into())
+            }
+            address => Ok(Some(address)),
+        }
     }
 
     /// Copies the contents in place to `destination`; gives false where device memory
@@ -148,6 +177,18 @@ impl Buffer {
             unsafe { std::ptr::copy(source, destination.address(), size) };
         }
         Ok(true)
+    }
+
+    /// The same for contents that are ready, of a buffer of which [`Buffer::bytes`] has
+    /// shown that it is in host memory and as large as the destination.
+    #[inline]
+    pub fn copy_in_place_now(&self, destination: &mut HostOutput<'_>) -> Result<()> {
+        let source = self.address()?;
+        assert!(self.in_place && !source.is_null(), "in host memory");
+        // SAFETY: as above; the memory is ready, and of the destination's size as the
+        // caller says of every such result.
+        unsafe { std::ptr::copy(source, destination.address(), destination.size()) };
+        Ok(())
     }
 
     fn device_size(&self) -> Result<usize> {
@@ -181,18 +222,13 @@ impl Buffer {
     /// rank (plugins on host memory may ignore that).
     pub fn copy_to_host(&self, destination: &mut HostOutput<'_>, row_major: Option<usize>) -> Result<()> {
         let order = row_major.map(Layout::row_major);
-        let mut layout = sys::PJRT_Buffer_MemoryLayout::new();
+        let mut layout = order.as_ref().map(Layout::describe);
         let mut args = sys::PJRT_Buffer_ToHostBuffer_Args::new();
         args.src = self.raw;
         args.dst = destination.address().cast();
         args.dst_size = destination.size();
-        if let Some(order) = &order {
-            let mut tiled = sys::PJRT_Buffer_MemoryLayout_Tiled::new();
-            tiled.minor_to_major = order.minor_to_major.as_ptr();
-            tiled.minor_to_major_size = order.minor_to_major.len();
-            layout.r#type = sys::PJRT_Buffer_MemoryLayout_Type_Tiled;
-            layout.value.tiled = tiled;
-            args.host_layout = &mut layout;
+        if let Some(layout) = &mut layout {
+            args.host_layout = layout;
         }
         // SAFETY: the buffer is alive; the destination outlives the wait below.
         let event = unsafe {

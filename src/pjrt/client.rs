@@ -14,10 +14,10 @@ use crate::options::Options;
 
 /// A plugin's client.
 pub struct Client {
-    api: &'static Api,
-    raw: *mut sys::PJRT_Client,
+    pub(super) api: &'static Api,
+    pub(super) raw: *mut sys::PJRT_Client,
     /// Device memory is host memory.
-    in_place: bool,
+    pub(super) in_place: bool,
 }
 
 // SAFETY: PJRT clients may be used from any thread.
@@ -167,7 +167,22 @@ impl Client {
         spec: ArraySpec<'_>,
         device: &Device,
     ) -> Result<BorrowedBuffer<'a>> {
-        check_size(&data, spec)?;
+        let size = ArrayType(spec.dtype, spec.dims).host_size().unwrap_or(usize::MAX);
+        self.borrow_sized(data, spec, size, device)
+    }
+
+    /// The same where the array is known to take `size` bytes.
+    #[inline]
+    pub fn borrow_sized<'a>(
+        &self,
+        data: HostInput<'a>,
+        spec: ArraySpec<'_>,
+        size: usize,
+        device: &Device,
+    ) -> Result<BorrowedBuffer<'a>> {
+        if data.size() != size {
+            return Err(wrong_size(&data, spec));
+        }
         let semantics = if self.can_alias(data.address(), spec.dtype) { ZERO_COPY } else { COPY };
         // SAFETY: the memory holds the array during 'a; the result's drop waits until
         // the plugin is done with it.
@@ -238,9 +253,9 @@ impl Client {
     fn can_alias(&self, address: *const u8, dtype: DType) -> bool {
         // Types narrower than a byte are packed, so never the same bytes.
         self.in_place
-            && !dtype.is_sub_byte()
-            && !address.is_null()
             && address.addr().is_multiple_of(VIEW_ALIGNMENT)
+            && !address.is_null()
+            && !dtype.is_sub_byte()
     }
 
     /// # Safety
@@ -354,9 +369,15 @@ fn check_size(data: &HostInput<'_>, spec: ArraySpec<'_>) -> Result<()> {
     if array.host_size() == Some(data.size()) {
         return Ok(());
     }
-    Err(Error::internal(format!("{} bytes of host memory for {array}", data.size())))
+    Err(wrong_size(data, spec))
 }
 
-fn plugin_fault(message: &str) -> Error {
+#[cold]
+fn wrong_size(data: &HostInput<'_>, spec: ArraySpec<'_>) -> Error {
+    let array = ArrayType(spec.dtype, spec.dims);
+    Error::internal(format!("{} bytes of host memory for {array}", data.size()))
+}
+
+pub(super) fn plugin_fault(message: &str) -> Error {
     Error::new(Code::Internal, Origin::Plugin, message)
 }

@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
+use super::notice::{Notice, part_ended};
 use super::{Api, HostView, call, presence, sys};
 use crate::error::Result;
 
@@ -42,6 +44,24 @@ impl Event {
         unsafe { call!(self.api, PJRT_Event_Await, &mut args) }
     }
 
+    /// Counts down what `notice` waits for once the event is ready: at once when it is,
+    /// else later from a thread of the plugin.
+    pub(super) fn notify_when_ready(&self, notice: &Arc<Notice>) -> Result<()> {
+        let counting = Arc::into_raw(Arc::clone(notice));
+        let mut args = sys::PJRT_Event_OnReady_Args::new();
+        args.event = self.raw;
+        args.callback = Some(part_ended);
+        args.user_arg = counting.cast_mut().cast();
+        // SAFETY: the event is alive; the callback drops what it is given.
+        let result = unsafe { call!(self.api, PJRT_Event_OnReady, &mut args) };
+        if result.is_err() {
+            // SAFETY: a refused callback is never called, so the reference is ours again.
+            let notice = unsafe { Arc::from_raw(counting) };
+            notice.one_ended();
+        }
+        result
+    }
+
     /// Gives `view` back once the event is ready: at once when it is, else later
     /// from a thread of the plugin.
     pub fn release_when_ready(&self, view: HostView) -> Result<()> {
@@ -71,7 +91,13 @@ unsafe extern "C" fn release(error: *mut sys::PJRT_Error, waiting: *mut std::ffi
     // Also after a failed transfer the memory is the host's again; the failure
     // itself reaches whoever uses the buffer.
     let _ = waiting.api.check(error);
-    if let Some(view) = hold_back(waiting.view) {
+    give_back(waiting.view);
+}
+
+/// Gives memory back that the plugin is done with: at once, or later if this thread holds
+/// releases back.
+pub(super) fn give_back(view: HostView) {
+    if let Some(view) = hold_back(view) {
         view.release();
     }
 }

@@ -13,8 +13,8 @@ pub struct LoadedExecutable {
     in_place: bool,
     /// How many results the plugin writes.
     output_count: usize,
-    /// Where it runs, if it has no device of its own; else NULL.
-    execute_device: *mut sys::PJRT_Device,
+    /// It has no devices of its own: each run says where.
+    is_portable: bool,
 }
 
 // SAFETY: PJRT executables may be used from any thread.
@@ -26,8 +26,11 @@ unsafe impl Sync for LoadedExecutable {}
 /// the heap.
 pub const INLINE: usize = 16;
 
-/// The results of a program, in order.
+/// The results of a program, in order: those of the first device, then those of the next.
 pub type Results = SmallVec<[Buffer; INLINE]>;
+
+/// What says that a program has ended, one for each device at most.
+pub type Events = SmallVec<[Event; 1]>;
 
 impl LoadedExecutable {
     /// Takes an executable over; an error for NULL.
@@ -43,10 +46,10 @@ impl LoadedExecutable {
             let message = "the plugin returned no executable, and no error either";
             return Err(Error::new(Code::Internal, Origin::Plugin, message));
         }
-        let mut loaded =
-            LoadedExecutable { api, raw, in_place, output_count: 0, execute_device: std::ptr::null_mut() };
+        let mut loaded = LoadedExecutable { api, raw, in_place, output_count: 0, is_portable: false };
         let output_count = loaded.executable()?.output_count()?;
         loaded.output_count = output_count;
+        loaded.is_portable = loaded.has_no_devices();
         Ok(loaded)
     }
 
@@ -58,8 +61,10 @@ impl LoadedExecutable {
         self.raw
     }
 
-    pub(super) fn execute_device(&self) -> *mut sys::PJRT_Device {
-        self.execute_device
+    /// What the plugin is told of where to run: only an executable without devices of
+    /// its own is told. Devices live as long as the client, and so longer than this.
+    pub(super) fn execute_device(&self, target: &Device) -> *mut sys::PJRT_Device {
+        if self.is_portable { target.raw } else { std::ptr::null_mut() }
     }
 
     pub(super) fn is_in_place(&self) -> bool {
@@ -84,55 +89,79 @@ impl LoadedExecutable {
         Ok(Executable { loaded: self, raw: args.executable })
     }
 
-    /// Says where a program runs that was compiled for any device. All others have a
-    /// device of their own.
-    pub fn run_on(&mut self, device: &Device) {
+    /// Whether it was compiled for any device. All others have devices of their own.
+    pub fn is_portable(&self) -> bool {
+        self.is_portable
+    }
+
+    fn has_no_devices(&self) -> bool {
         let mut args = sys::PJRT_LoadedExecutable_AddressableDevices_Args::new();
         args.executable = self.raw;
         // SAFETY: the executable is alive.
         let asked = unsafe { call!(self.api, PJRT_LoadedExecutable_AddressableDevices, &mut args) };
-        if asked.is_ok() && args.num_addressable_devices == 0 {
-            // Devices live as long as the client, and so longer than this.
-            self.execute_device = device.raw;
-        }
+        asked.is_ok() && args.num_addressable_devices == 0
     }
 
-    /// Starts the program on its device.
+    /// Starts the program on its devices, of which there are so many, or on `target` if
+    /// it is portable. `arguments` are those of the first device, then those of the next.
+    /// `results` are added in the same order, after an error those that there are.
     ///
-    /// With `notify` the event says when the program has ended.
-    pub fn execute(&self, arguments: &[BufferRef<'_>], notify: bool) -> Result<(Results, Option<Event>)> {
+    /// With `events` the plugin says there when each device has ended.
+    pub fn execute(
+        &self,
+        arguments: &[BufferRef<'_>],
+        device_count: usize,
+        target: &Device,
+        results: &mut Results,
+        events: Option<&mut Events>,
+    ) -> Result<()> {
+        assert!(device_count > 0 && arguments.len().is_multiple_of(device_count), "equal lists");
+        let argument_count = arguments.len() / device_count;
+        let result_count = device_count * self.output_count;
+        let mut made: SmallVec<[*mut sys::PJRT_Buffer; INLINE]> = SmallVec::new();
+        made.resize(result_count, std::ptr::null_mut());
+        let (first_argument, first_result) =
+            (arguments.as_ptr().cast::<*mut sys::PJRT_Buffer>(), made.as_mut_ptr());
+        let mut argument_lists: SmallVec<[_; 1]> = SmallVec::new();
+        let mut result_lists: SmallVec<[_; 1]> = SmallVec::new();
+        for device in 0..device_count {
+            argument_lists.push(first_argument.wrapping_add(device * argument_count));
+            result_lists.push(first_result.wrapping_add(device * self.output_count));
+        }
         let mut options = sys::PJRT_ExecuteOptions::new();
-        let argument_list = arguments.as_ptr().cast::<*mut sys::PJRT_Buffer>();
-        let mut results: SmallVec<[*mut sys::PJRT_Buffer; INLINE]> = SmallVec::new();
-        results.resize(self.output_count, std::ptr::null_mut());
-        let result_list = results.as_mut_ptr();
-        let mut event = std::ptr::null_mut();
         let mut args = sys::PJRT_LoadedExecutable_Execute_Args::new();
         args.executable = self.raw;
         args.options = &mut options;
-        args.argument_lists = &argument_list;
-        args.num_devices = 1;
-        args.num_args = arguments.len();
-        args.output_lists = &result_list;
-        args.execute_device = self.execute_device;
-        if notify {
-            args.device_complete_events = &mut event;
+        args.argument_lists = argument_lists.as_ptr();
+        args.num_devices = device_count;
+        args.num_args = argument_count;
+        args.output_lists = result_lists.as_ptr();
+        args.execute_device = self.execute_device(target);
+        let mut ends: SmallVec<[*mut sys::PJRT_Event; 1]> = SmallVec::new();
+        if events.is_some() {
+            ends.resize(device_count, std::ptr::null_mut());
+            args.device_complete_events = ends.as_mut_ptr();
         }
         // SAFETY: a `BufferRef` is the plugin's pointer to a living buffer; all
         // lists have the lengths said and outlive the call.
-        let result = unsafe { call!(self.api, PJRT_LoadedExecutable_Execute, &mut args) };
-        // SAFETY: what the plugin wrote is ours, also when only part was written.
-        let (event, buffers) = unsafe {
-            let buffers = results.iter().filter_map(|&raw| Buffer::from_raw(self.api, raw, self.in_place));
-            (Event::from_raw(self.api, event), buffers.collect::<Results>())
-        };
-        result?;
-        if buffers.len() != self.output_count {
-            let (got, due) = (buffers.len(), self.output_count);
-            let message = format!("the plugin gave {got} of {due} results, and no error");
+        let outcome = unsafe { call!(self.api, PJRT_LoadedExecutable_Execute, &mut args) };
+        for &raw in &made {
+            // SAFETY: what the plugin wrote is ours, also when only part was written.
+            if let Some(buffer) = unsafe { Buffer::from_raw(self.api, raw, self.in_place) } {
+                results.push(buffer);
+            }
+        }
+        if let Some(events) = events {
+            // SAFETY: as above.
+            events.extend(ends.iter().filter_map(|&raw| unsafe { Event::from_raw(self.api, raw) }));
+        }
+        outcome?;
+        if results.len() != result_count {
+            let message =
+                format!("the plugin gave {} of {result_count} results, and no error", results.len());
             return Err(Error::new(Code::Internal, Origin::Plugin, message));
         }
-        Ok((buffers, event))
+        Ok(())
     }
 }
 

@@ -94,6 +94,41 @@ impl<'a> HostOutput<'a> {
     }
 }
 
+/// Memory of the host that is written again and again. NULL only when its size is 0.
+pub struct HostTarget {
+    address: *mut u8,
+    size: usize,
+}
+
+// SAFETY: it is the host's promise that the memory is this holder's alone.
+unsafe impl Send for HostTarget {}
+
+impl HostTarget {
+    /// The memory at an address, which may be uninitialized.
+    ///
+    /// # Safety
+    /// As long as this lives, `size` bytes at `address` are writable, and nobody else
+    /// writes or reads them while [`HostTarget::as_output`] is in use.
+    pub unsafe fn from_raw(address: *mut c_void, size: usize) -> HostTarget {
+        HostTarget { address: address.cast(), size }
+    }
+
+    /// The first byte's address.
+    pub fn address(&self) -> *mut u8 {
+        self.address
+    }
+
+    /// In bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The memory, for writing now.
+    pub fn as_output(&mut self) -> HostOutput<'_> {
+        HostOutput { address: self.address, size: self.size, lifetime: PhantomData }
+    }
+}
+
 /// Memory that the host lends for longer than a call, and how to give it back.
 pub struct HostView {
     address: *mut u8,

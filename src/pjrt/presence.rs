@@ -68,11 +68,13 @@ pub fn watch_end(once: &'static Once) {
 }
 
 /// Whether nothing of the plugin may be called any more.
+#[inline]
 pub fn is_gone() -> bool {
     FORKED.load(Ordering::Relaxed) || ENDING.load(Ordering::Relaxed)
 }
 
 /// An error when nothing of the plugin may be called any more.
+#[inline]
 pub fn check() -> Result<()> {
     if is_gone() { Err(gone()) } else { Ok(()) }
 }

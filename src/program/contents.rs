@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::detect::Encoding;
+use super::device_counts::DeviceCounts;
 use super::hlo::{self, HloFacts};
 use super::jax_export::{self, AvalType, Export};
 use super::signature::{Signature, TensorSpec};
@@ -35,8 +36,8 @@ pub struct Contents {
     pub written_by: Option<String>,
     /// How many devices it was written for, where it says so.
     pub device_count: Option<u32>,
-    /// How many of these run it at once with data of their own, where it says so.
-    pub replicas: Option<i64>,
+    /// How these are divided into replicas and partitions, where it says so.
+    pub counts: DeviceCounts,
     /// All that a file of `jax.export` says.
     pub export: Option<Box<Export>>,
     /// Types of the parameters that the module itself takes, where they are known.
@@ -157,7 +158,7 @@ impl Contents {
             custom_calls: Vec::new(),
             written_by: None,
             device_count: None,
-            replicas: None,
+            counts: DeviceCounts::default(),
             export: None,
             parameters: None,
             tuple_parameters: false,
@@ -169,6 +170,7 @@ impl Contents {
     fn of_text(bytes: &[u8]) -> Result<Contents> {
         let text = detect::check_text(bytes)?;
         let function = text_facts::main_function(text);
+        let counts = DeviceCounts::of_text(text);
         Ok(Contents {
             name: text_facts::module_name(text),
             parameters: function.as_ref().map(|(inputs, _)| inputs.clone()),
@@ -176,6 +178,8 @@ impl Contents {
             custom_calls: text_facts::custom_calls(text),
             has_shardy: text.contains("sdy."),
             dtypes: text_facts::rare_dtypes(text),
+            device_count: counts.devices(),
+            counts,
             ..Contents::unknown(Encoding::Text, 0..bytes.len())
         })
     }
@@ -183,15 +187,19 @@ impl Contents {
     fn of_hlo(facts: HloFacts) -> Contents {
         let Signature { inputs, outputs } = &facts.signature;
         let tensors = |specs: &[TensorSpec]| specs.iter().map(Tensor::from).collect::<Vec<_>>();
-        let devices = facts.devices.and_then(|(replicas, partitions)| replicas.checked_mul(partitions));
+        // A message leaves out what is 0, which stands for nothing said.
+        let said = |count: i64| Some(count).filter(|&count| count != 0);
+        let counts = facts.devices.map_or(DeviceCounts::default(), |(replicas, partitions)| DeviceCounts {
+            replicas: said(replicas),
+            partitions: said(partitions),
+        });
         Contents {
             name: Some(facts.name),
             function: Some((tensors(inputs), tensors(outputs))),
             custom_calls: facts.custom_calls,
-            device_count: devices.and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0),
+            device_count: counts.devices(),
+            counts,
             rewritten: facts.rewritten,
-            // A message leaves out what is 0, which stands for nothing said.
-            replicas: facts.devices.map(|(replicas, _)| replicas).filter(|&count| count != 0),
             tuple_parameters: facts.tuple_parameters,
             has_shardy: facts.has_shardy,
             ..Contents::unknown(Encoding::HloProto, facts.module)
@@ -207,15 +215,15 @@ impl Contents {
     fn of_module(module: mlir::Module, rest: Contents) -> Contents {
         let tensors = |values: Vec<mlir::Value>| values.into_iter().map(Tensor::from).collect::<Vec<_>>();
         let function = module.main.map(|main| (tensors(main.inputs), tensors(main.outputs)));
-        let devices = module.partitions.unwrap_or(1).checked_mul(module.replicas.unwrap_or(1));
+        let counts = DeviceCounts { replicas: module.replicas, partitions: module.partitions };
         Contents {
             name: module.name,
             parameters: function.as_ref().map(|(inputs, _)| inputs.clone()),
             function,
             custom_calls: module.custom_calls.into_iter().map(|call| call.target).collect(),
             written_by: Some(module.producer).filter(|producer| !producer.is_empty()),
-            device_count: devices.and_then(|count| u32::try_from(count).ok()),
-            replicas: module.replicas,
+            device_count: counts.devices().or(Some(1)),
+            counts,
             has_shardy: module.has_shardy,
             dtypes: module.dtypes,
             ..rest

@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::saved_magic::{SAVED_MAGIC, is_damaged_magic};
-use super::{Format, calls, foreign, hlo, jax_export, mlir, replicas, tensors, text};
+use super::{Format, calls, foreign, hlo, jax_export, mlir, tensors, text};
 use crate::error::{Code, Error, Origin, Result};
 
 /// What a program's bytes look like.
@@ -133,7 +133,6 @@ pub fn check_text(code: &[u8]) -> Result<&str> {
     text::check_nesting(text)?;
     text::check_dialect(text)?;
     tensors::check_sizes(text)?;
-    replicas::check_replicas(text)?;
     calls::check_calls(text)?;
     Ok(text)
 }

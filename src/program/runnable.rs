@@ -2,7 +2,6 @@
 //! loaded, with the reason and what to do about it.
 
 use super::contents::{Contents, Dim, Element, Tensor};
-use super::replicas;
 use crate::error::{Code, Error, Origin, Result};
 
 /// The calling conventions of `jax.export` that this version knows.
@@ -11,9 +10,7 @@ const CONVENTIONS: std::ops::RangeInclusive<u16> = 9..=10;
 /// Whether a plugin can be asked to run the program.
 pub fn check(contents: &Contents) -> Result<()> {
     check_convention(contents)?;
-    if let Some(count) = contents.replicas.filter(|&count| count != 1) {
-        return Err(replicas::refused(count));
-    }
+    contents.counts.check()?;
     check_tokens(contents)?;
     check_custom_calls(&contents.custom_calls)?;
     if let Some((inputs, outputs)) = &contents.function {
@@ -98,20 +95,4 @@ fn check_tensors(contents: &Contents, tensors: &[Tensor], what: &str) -> Result<
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::program::detect::Encoding;
-
-    #[test]
-    fn programs_for_several_replicas_are_refused_whatever_they_are_written_in() {
-        for (replicas, is_fine) in [(None, true), (Some(1), true), (Some(2), false), (Some(-1), false)] {
-            let contents = Contents { replicas, ..Contents::unknown(Encoding::Bytecode, 0..0) };
-            let refused = check(&contents).err();
-            assert_eq!(refused.is_none(), is_fine, "{replicas:?}: {refused:?}");
-            assert!(refused.is_none_or(|error| error.message().contains("replicas")), "{replicas:?}");
-        }
-    }
 }

@@ -37,6 +37,14 @@ impl TensorSpec {
         ArrayType(self.dtype, &self.dims)
     }
 
+    /// Whether an array of this type is what one device holds of a whole: of the same
+    /// element type and rank, and nowhere longer.
+    pub fn is_part_of(&self, whole: &TensorSpec) -> bool {
+        self.dtype == whole.dtype
+            && self.dims.len() == whole.dims.len()
+            && self.dims.iter().zip(&whole.dims).all(|(part, whole)| part <= whole)
+    }
+
     /// Whether both hold the same arrays, whatever their names.
     pub fn same_type(&self, other: &TensorSpec) -> bool {
         self.dtype == other.dtype && self.dims == other.dims

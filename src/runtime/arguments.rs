@@ -17,8 +17,8 @@ pub struct Arguments {
 struct PlatformIndex {
     value: i64,
     dtype: DType,
-    /// On the device that the program runs on.
-    buffer: Buffer,
+    /// The devices that the program may run on, each with the index in its memory.
+    buffers: Vec<(usize, Buffer)>,
 }
 
 impl Arguments {
@@ -27,11 +27,11 @@ impl Arguments {
         Arguments { platform_index: None, kept: None }
     }
 
-    /// The arguments that a list of parameters means; `index_type` is the element type of
-    /// the platform index.
+    /// The arguments that a list of parameters means; `devices` are those that the program
+    /// may run on, and `index_type` is the element type of the platform index.
     pub fn new(
         runtime: &Runtime,
-        device: &Device,
+        devices: &[usize],
         parameters: &[Parameter],
         index_type: DType,
         input_count: usize,
@@ -42,8 +42,12 @@ impl Arguments {
             match parameter {
                 Parameter::Input(input) if input < input_count => kept.push(input),
                 Parameter::PlatformIndex(value) if position == 0 => {
-                    let buffer = index_buffer(runtime, device, value, index_type)?;
-                    arguments.platform_index = Some(PlatformIndex { value, dtype: index_type, buffer });
+                    let buffer = |&device: &usize| {
+                        let made = index_buffer(runtime, runtime.device(device)?, value, index_type)?;
+                        Ok((device, made))
+                    };
+                    let buffers = devices.iter().map(buffer).collect::<Result<_>>()?;
+                    arguments.platform_index = Some(PlatformIndex { value, dtype: index_type, buffers });
                 }
                 other => {
                     let message = format!("the program's parameter {position} is {other:?}, which cannot be");
@@ -57,9 +61,20 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// The platform index, which comes first.
-    pub fn platform_index(&self) -> Option<&Buffer> {
-        self.platform_index.as_ref().map(|index| &index.buffer)
+    /// Whether the platform index comes first.
+    pub fn has_platform_index(&self) -> bool {
+        self.platform_index.is_some()
+    }
+
+    /// The platform index in the memory of a device, which comes first.
+    pub fn platform_index(&self, device: usize) -> Option<&Buffer> {
+        let mut buffers = self.platform_index.iter().flat_map(|index| &index.buffers);
+        buffers.find(|(place, _)| *place == device).map(|(_, buffer)| buffer)
+    }
+
+    /// How many arguments the plugin takes for each device, of so many inputs.
+    pub fn count(&self, input_count: usize) -> usize {
+        usize::from(self.has_platform_index()) + self.kept.as_ref().map_or(input_count, Vec::len)
     }
 
     /// The element type of the platform index.
@@ -102,8 +117,14 @@ fn index_buffer(runtime: &Runtime, device: &Device, value: i64, dtype: DType) ->
 }
 
 /// What the user passes and gets when `compiled` is what the compiled module takes and
-/// gives, and `told` is what the program said of itself.
-pub fn user_signature(told: &Signature, parameters: &[Parameter], compiled: Signature) -> Result<Signature> {
+/// gives, and `told` is what the program said of itself. On several devices that is what
+/// each of them takes and gives.
+pub fn user_signature(
+    told: &Signature,
+    parameters: &[Parameter],
+    compiled: Signature,
+    device_count: usize,
+) -> Result<Signature> {
     if parameters.len() != compiled.inputs.len() {
         return Err(disagrees(format!(
             "its module takes {} parameters, where the file tells of {}",
@@ -119,8 +140,10 @@ pub fn user_signature(told: &Signature, parameters: &[Parameter], compiled: Sign
         match *parameter {
             Parameter::Input(index) => {
                 let input = inputs.get_mut(index).ok_or_else(|| Error::internal("an input is missing"))?;
-                check_same("parameter", position, input, taken)?;
-                input.is_donated = taken.is_donated;
+                check_same("parameter", position, input, taken, device_count)?;
+                let name = input.name.take();
+                input.clone_from(taken);
+                input.name = name;
             }
             Parameter::PlatformIndex(_) if taken.dims.is_empty() => {}
             Parameter::PlatformIndex(_) => {
@@ -135,14 +158,22 @@ pub fn user_signature(told: &Signature, parameters: &[Parameter], compiled: Sign
             told.outputs.len()
         )));
     }
-    for (index, (output, given)) in told.outputs.iter().zip(&compiled.outputs).enumerate() {
-        check_same("result", index, output, given)?;
+    let mut outputs = compiled.outputs;
+    for (index, (given, output)) in outputs.iter_mut().zip(&told.outputs).enumerate() {
+        check_same("result", index, output, given, device_count)?;
+        given.name.clone_from(&output.name);
     }
-    Ok(Signature { inputs, outputs: told.outputs.clone() })
+    Ok(Signature { inputs, outputs })
 }
 
-fn check_same(what: &str, index: usize, told: &TensorSpec, compiled: &TensorSpec) -> Result<()> {
-    if told.same_type(compiled) {
+fn check_same(
+    what: &str,
+    index: usize,
+    told: &TensorSpec,
+    compiled: &TensorSpec,
+    device_count: usize,
+) -> Result<()> {
+    if told.same_type(compiled) || (device_count > 1 && compiled.is_part_of(told)) {
         return Ok(());
     }
     Err(disagrees(format!(

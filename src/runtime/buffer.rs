@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::run::{check_bools, copy_row_major};
 use super::{Runtime, in_place, runtime};
-use crate::dtype::{ArrayType, DType};
+use crate::dtype::{ArrayType, DType, MOST_DIMS};
 use crate::error::{Code, Error, Origin, Result};
 use crate::memory;
 use crate::pjrt::{self, ArraySpec, HostInput, HostOutput, HostStrided, HostView, Layout, presence};
@@ -14,7 +14,7 @@ use crate::pjrt::{self, ArraySpec, HostInput, HostOutput, HostStrided, HostView,
 /// An array in the memory of a device. Its contents never change, but a program
 /// that it is donated to takes them.
 pub struct Buffer {
-    pub(super) runtime: &'static Runtime,
+    runtime: &'static Runtime,
     /// `None` once it was donated. Locked for writing only by a program that it may
     /// be donated to, so that nobody reads what that program overwrites.
     contents: RwLock<Option<Arc<pjrt::Buffer>>>,
@@ -24,13 +24,10 @@ pub struct Buffer {
     dims: Vec<i64>,
     host_size: usize,
     device: usize,
-    pub(super) layout: Layout,
+    layout: Layout,
     pub(super) is_row_major: bool,
     is_view: bool,
 }
-
-/// NumPy's own limit; plugins have none and use stack for each dimension.
-const MOST_DIMS: usize = 64;
 
 impl Buffer {
     /// Checks how many dimensions an array has.
@@ -49,15 +46,7 @@ impl Buffer {
             return Err(Error::invalid_argument(message).parameter("dtype"));
         }
         Buffer::check_rank(dims.len())?;
-        let array = ArrayType(dtype, dims);
-        array.host_size().ok_or_else(|| {
-            let message = if dims.iter().any(|&dim| dim < 0) {
-                format!("{array} has a negative dimension")
-            } else {
-                format!("{array} does not fit into memory")
-            };
-            Error::invalid_argument(message).parameter("dims")
-        })
+        ArrayType(dtype, dims).check_host_size().map_err(|error| error.parameter("dims"))
     }
 
     /// Checks strides: whole elements, and no element further away than memory goes.
@@ -231,6 +220,15 @@ impl Buffer {
         Some(bytes.as_ptr().cast())
     }
 
+    pub(super) fn runtime(&self) -> &'static Runtime {
+        self.runtime
+    }
+
+    /// The order in which the device stores the elements.
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     /// The element type and dims.
     pub(super) fn array_type(&self) -> ArrayType<'_> {
         ArrayType(self.dtype, &self.dims)
@@ -290,11 +288,15 @@ impl Buffer {
 
 /// The contents, unless they were donated.
 pub(super) fn alive(contents: &Option<Arc<pjrt::Buffer>>) -> Result<&Arc<pjrt::Buffer>> {
-    contents.as_ref().ok_or_else(|| {
-        let message = "the buffer was donated to a program, which has taken its contents";
-        Error::new(Code::FailedPrecondition, Origin::Caller, message)
-            .hint("keep a copy of a buffer that is needed after it was donated, or export the program without donation")
-    })
+    contents.as_ref().ok_or_else(donated)
+}
+
+/// The error for a buffer whose contents are gone.
+pub(super) fn donated() -> Error {
+    let message = "the buffer was donated to a program, which has taken its contents";
+    Error::new(Code::FailedPrecondition, Origin::Caller, message).hint(
+        "keep a copy of a buffer that is needed after it was donated, or export the program without donation",
+    )
 }
 
 /// An error for an element type on which a plugin of this age would crash.

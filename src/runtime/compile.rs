@@ -26,7 +26,7 @@ impl Executable {
         if check {
             check_platform(program, &runtime.info.platform)?;
         }
-        let options = CompileOptions::new(options, &runtime.device_ids())?;
+        let options = CompileOptions::new(options, program.contents().counts, &runtime.device_ids())?;
         check_device_count(program, options.devices.len())?;
         for &dtype in &program.contents().dtypes {
             check_plugin_takes(runtime, dtype)?;
@@ -73,7 +73,7 @@ fn traits(program: &Program, device_count: usize) -> ProgramTraits {
 fn describe(
     runtime: &'static Runtime,
     program: &Program,
-    mut loaded: LoadedExecutable,
+    loaded: LoadedExecutable,
     options: &CompileOptions,
 ) -> Result<Executable> {
     let device_count = options.devices.len();
@@ -84,19 +84,18 @@ fn describe(
     for input in &compiled.inputs {
         check_plugin_takes(runtime, input.dtype)?;
     }
-    let device = runtime.device(options.devices.first().copied().unwrap_or(0))?;
-    loaded.run_on(device);
+    let devices = may_run_on(runtime, &loaded, &options.devices);
     let (signature, arguments) = match program.parameters(&runtime.info.platform)? {
-        None => (with_names(program, compiled), Arguments::all()),
+        None => (with_names(program, compiled, device_count), Arguments::all()),
         Some(parameters) => {
             let index_type = match (parameters.first(), compiled.inputs.first()) {
                 (Some(Parameter::PlatformIndex(_)), Some(first)) => first.dtype,
                 _ => DType::S32,
             };
             let told = program.signature().ok_or_else(|| Error::internal("an export without a signature"))?;
-            let signature = user_signature(told, &parameters, compiled)?;
+            let signature = user_signature(told, &parameters, compiled, device_count)?;
             let count = signature.inputs.len();
-            (signature, Arguments::new(runtime, device, &parameters, index_type, count)?)
+            (signature, Arguments::new(runtime, &devices, &parameters, index_type, count)?)
         }
     };
     Ok(Executable(Arc::new(Inner {
@@ -111,17 +110,26 @@ fn describe(
         options: options.to_text(),
         from_cache: false,
         saved: None,
-        layouts: OnceLock::new(),
+        forms: OnceLock::new(),
     })))
 }
 
+/// The devices that an executable which was compiled for `devices` may run on.
+pub(super) fn may_run_on(runtime: &Runtime, loaded: &LoadedExecutable, devices: &[usize]) -> Vec<usize> {
+    match loaded.is_portable() {
+        true => (0..runtime.devices.len()).collect(),
+        false => devices.to_vec(),
+    }
+}
+
 /// The compiled signature with names that only the program's text tells.
-fn with_names(program: &Program, mut compiled: Signature) -> Signature {
+fn with_names(program: &Program, mut compiled: Signature, device_count: usize) -> Signature {
     let Some(told) = program.signature() else { return compiled };
     let pairs =
         (compiled.inputs.iter_mut().zip(&told.inputs)).chain(compiled.outputs.iter_mut().zip(&told.outputs));
     for (compiled, told) in pairs {
-        if compiled.name.is_none() && compiled.same_type(told) {
+        let fits = compiled.same_type(told) || (device_count > 1 && compiled.is_part_of(told));
+        if compiled.name.is_none() && fits {
             compiled.name.clone_from(&told.name);
         }
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Runtime;
 use super::arguments::Arguments;
 use crate::compile::saved::Saved;
-use crate::error::{Code, Error, Origin, Result};
+use crate::error::{Error, Result};
 use crate::pjrt::{Buffer, Device, Layout, LoadedExecutable, Results};
 use crate::program::{Signature, TensorSpec};
 
@@ -32,8 +32,16 @@ pub(super) struct Inner {
     pub from_cache: bool,
     /// What it was loaded from, if it was: plugins cannot save what they have loaded.
     pub saved: Option<Saved<'static>>,
-    /// The orders in which results come, known once there were some.
-    pub layouts: OnceLock<Vec<Layout>>,
+    /// What the results are like, known once there were some.
+    pub forms: OnceLock<Vec<ResultForm>>,
+}
+
+/// What a program's result is like, each time.
+pub(super) struct ResultForm {
+    /// The order of its elements.
+    pub layout: Layout,
+    /// Its memory on the device is what the host is to get.
+    pub is_readable: bool,
 }
 
 impl Executable {
@@ -99,10 +107,22 @@ impl Executable {
         self.0.loaded.executable()?.optimized_program().map(|(_format, bytes)| bytes)
     }
 
-    /// An error unless the program takes and gives so many arrays.
+    /// Positions of the devices that it runs on at once: all partitions of the first
+    /// replica, then those of the next.
+    pub fn devices(&self) -> &[usize] {
+        &self.0.devices
+    }
+
+    /// An error unless the program takes and gives so many arrays, those of all devices
+    /// together.
     pub fn check_counts(&self, inputs: usize, outputs: usize) -> Result<()> {
-        self.0.check_input_count(inputs)?;
-        self.0.check_output_count(outputs)
+        let Signature { inputs: takes, outputs: gives } = &self.0.signature;
+        let devices = self.0.devices.len();
+        if inputs == takes.len() * devices && outputs == gives.len() * devices {
+            return Ok(());
+        }
+        check_count("input_count", "argument", takes.len(), devices, inputs)?;
+        check_count("output_count", "result", gives.len(), devices, outputs)
     }
 }
 
@@ -117,49 +137,49 @@ impl Inner {
         &self.runtime.devices[self.device()]
     }
 
-    /// The orders in which results come. A program's results always come in the
-    /// same orders, so the first ones tell.
-    pub fn layouts(&self, results: &Results) -> Result<&[Layout]> {
-        if let Some(layouts) = self.layouts.get() {
-            return Ok(layouts);
+    /// Whether the results are there when the plugin returns from running it.
+    pub fn is_synchronous(&self) -> bool {
+        // The parts of a program for several devices run on threads of the plugin.
+        self.runtime.info.is_synchronous && self.devices.len() == 1
+    }
+
+    /// How messages name an item of a list of `count` items a device.
+    pub fn name_of(&self, what: &str, position: usize, count: usize) -> String {
+        match self.devices.len() {
+            1 => format!("{what} {position}"),
+            _ => format!("{what} {} of device {}", position % count.max(1), position / count.max(1)),
         }
-        let specs = &self.signature.outputs;
-        let layout = |(result, spec): (&Buffer, &TensorSpec)| result.layout(spec.dims.len());
-        let layouts = results.iter().zip(specs).map(layout).collect::<Result<Vec<_>>>()?;
-        Ok(self.layouts.get_or_init(|| layouts))
     }
 
-    /// An error if the program needs several devices at once.
-    pub fn check_runs_alone(&self) -> Result<()> {
-        if self.devices.len() == 1 {
-            return Ok(());
+    /// What the results are like. A program's results always come in the same form, on
+    /// every device, so the first ones tell.
+    pub fn result_forms(&self, results: &Results) -> Result<&[ResultForm]> {
+        if let Some(forms) = self.forms.get() {
+            return Ok(forms);
         }
-        let message = format!(
-            "the program was compiled for {} devices; this version runs programs on one",
-            self.devices.len()
-        );
-        Err(Error::new(Code::Unimplemented, Origin::Library, message)
-            .hint("compile it with replicas=1 and partitions=1"))
-    }
-
-    /// An error unless there are as many arguments as the program takes.
-    fn check_input_count(&self, count: usize) -> Result<()> {
-        check_count("input_count", "argument", self.signature.inputs.len(), count)
-    }
-
-    /// An error unless there is room for as many results as the program gives.
-    fn check_output_count(&self, count: usize) -> Result<()> {
-        check_count("output_count", "result", self.signature.outputs.len(), count)
+        let form = |(result, spec): (&Buffer, &TensorSpec)| {
+            let layout = result.layout(spec.dims.len())?;
+            let is_whole =
+                spec.host_size() > 0 && !spec.dtype.is_sub_byte() && layout.is_row_major(&spec.dims);
+            let is_readable = is_whole && result.place(spec.host_size())?.is_some();
+            Ok(ResultForm { layout, is_readable })
+        };
+        let forms = results.iter().zip(&self.signature.outputs).map(form).collect::<Result<Vec<_>>>()?;
+        Ok(self.forms.get_or_init(|| forms))
     }
 }
 
-fn check_count(parameter: &str, what: &str, expected: usize, got: usize) -> Result<()> {
+#[cold]
+fn check_count(parameter: &str, what: &str, each: usize, devices: usize, got: usize) -> Result<()> {
+    let expected = each.saturating_mul(devices);
     if got == expected {
         return Ok(());
     }
     let plural = if expected == 1 { "" } else { "s" };
-    let message = format!("the program expects {expected} {what}{plural}, got {got}");
+    let split = if devices == 1 { String::new() } else { format!(" ({each} for each of {devices} devices)") };
+    let message = format!("the program expects {expected} {what}{plural}{split}, got {got}");
+    let order = if devices == 1 { "" } else { ": those of the first device, then those of the next" };
     Err(Error::invalid_argument(message)
         .parameter(parameter)
-        .hint(format!("pass every {what} of the program, in its own order")))
+        .hint(format!("pass every {what} of the program, in its own order{order}")))
 }

@@ -8,68 +8,92 @@ use super::buffer::{Buffer, alive};
 use super::executable::{Executable, Inner};
 use crate::error::{Error, Result};
 use crate::order;
-use crate::pjrt::{self, BufferRef, HoldReleases, INLINE, presence};
+use crate::pjrt::{self, BufferRef, HoldReleases, INLINE, Results, presence};
 
 impl Executable {
-    /// Runs the program on device arrays. It may still be running on return; the
-    /// results can be used at once all the same.
+    /// Runs the program on device arrays: those for the first device, then those for the
+    /// next. It may still be running on return; the results can be used at once all the
+    /// same. A portable program runs where its arguments are.
     pub fn execute(&self, inputs: &[&Buffer]) -> Result<Vec<Buffer>> {
         let executable = &*self.0;
         presence::check()?;
-        executable.check_runs_alone()?;
-        self.check_counts(inputs.len(), self.outputs().len())?;
-        check_arguments(executable, inputs)?;
+        self.check_counts(inputs.len(), self.outputs().len() * self.device_count())?;
+        let devices = devices_for(executable, inputs);
+        check_arguments(executable, inputs, &devices)?;
 
         let releases = HoldReleases::begin(); // longer than the locks
         let mut locks = lock_all(executable, inputs);
-        let converted = convert_orders(inputs, &locks)?;
+        let converted = convert_orders(executable, inputs, &locks)?;
         let mut arguments: SmallVec<[BufferRef<'_>; INLINE]> = SmallVec::new();
-        arguments.extend(executable.arguments.platform_index().map(pjrt::Buffer::as_argument));
-        for (index, input) in executable.arguments.select(inputs) {
-            let argument = match &converted[index] {
-                Some(row_major) => row_major.as_argument(),
-                None => contents_of(input, &locks).map_err(|error| of_argument(error, index))?.as_argument(),
-            };
-            arguments.push(argument);
+        let each = self.inputs().len();
+        for (place, &device) in devices.iter().enumerate() {
+            arguments.extend(executable.arguments.platform_index(device).map(pjrt::Buffer::as_argument));
+            for (index, input) in executable.arguments.select(&inputs[place * each..][..each]) {
+                let position = place * each + index;
+                let argument = match &converted[position] {
+                    Some(row_major) => row_major.as_argument(),
+                    None => contents_of(input, &locks)
+                        .map_err(|error| of_argument(executable, error, position))?
+                        .as_argument(),
+                };
+                arguments.push(argument);
+            }
         }
-        let outcome = executable.loaded.execute(&arguments, false);
+        let target = executable.runtime.device(devices[0])?;
+        let mut results = Results::new();
+        let outcome = executable.loaded.execute(&arguments, devices.len(), target, &mut results, None);
         drop(arguments);
         let taken = take_donated(&mut locks, &converted, inputs);
         drop(locks);
         drop(taken?);
         drop(releases);
 
-        let (results, _) = outcome?;
-        let layouts = executable.layouts(&results)?;
-        let described = results.into_iter().zip(layouts).zip(self.outputs());
-        let wrap =
-            |((result, layout), spec): ((pjrt::Buffer, &pjrt::Layout), &crate::program::TensorSpec)| {
-                let device = executable.device();
-                Buffer::new(executable.runtime, result, layout.clone(), spec.array_type(), device, false)
-            };
-        Ok(described.map(wrap).collect())
+        outcome?;
+        let forms = executable.result_forms(&results)?;
+        let specs = self.outputs();
+        let wrap = |(position, result): (usize, pjrt::Buffer)| {
+            let (index, device) = (position % specs.len(), devices[position / specs.len()]);
+            let (layout, array) = (forms[index].layout.clone(), specs[index].array_type());
+            Buffer::new(executable.runtime, result, layout, array, device, false)
+        };
+        Ok(results.into_iter().enumerate().map(wrap).collect())
     }
 }
 
-fn of_argument(error: Error, index: usize) -> Error {
-    error.map_message(|message| format!("argument {index}: {message}")).parameter("inputs")
+/// The devices that the program runs on with these arguments.
+fn devices_for(executable: &Inner, inputs: &[&Buffer]) -> SmallVec<[usize; 1]> {
+    match inputs.first() {
+        Some(first) if executable.loaded.is_portable() => SmallVec::from_elem(first.device(), 1),
+        _ => SmallVec::from_slice(&executable.devices),
+    }
 }
 
-fn check_arguments(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
+fn of_argument(executable: &Inner, error: Error, position: usize) -> Error {
+    let name = executable.name_of("argument", position, executable.signature.inputs.len());
+    error.map_message(|message| format!("{name}: {message}")).parameter("inputs")
+}
+
+/// Checks the arguments of every device before any of them runs: plugins leave the others
+/// waiting for one that fails, or die.
+fn check_arguments(executable: &Inner, inputs: &[&Buffer], devices: &[usize]) -> Result<()> {
     let refuse = |message: String| Err(Error::invalid_argument(message).parameter("inputs"));
-    for (index, (input, spec)) in inputs.iter().zip(&executable.signature.inputs).enumerate() {
+    let specs = &executable.signature.inputs;
+    let name = |position| executable.name_of("argument", position, specs.len());
+    for (position, input) in inputs.iter().enumerate() {
+        let (spec, runs) = (&specs[position % specs.len()], devices[position / specs.len()]);
         if input.dtype() != spec.dtype || input.dims() != spec.dims {
             let (expected, got) = (spec.array_type(), input.array_type());
-            return refuse(format!("argument {index}: the program expects {expected}, got {got}"));
+            return refuse(format!("{}: the program expects {expected}, got {got}", name(position)));
         }
-        if input.device() != executable.device() {
-            let (is, runs) = (input.device(), executable.device());
+        if input.device() != runs {
+            let is = input.device();
             return refuse(format!(
-                "argument {index} is on device {is}, but the program runs on device {runs}"
+                "{}: the buffer is on device {is}, but the program runs on device {runs}",
+                name(position)
             ));
         }
         if let Some(why) = input.why_out_of_reach() {
-            return refuse(format!("argument {index} {why}"));
+            return refuse(format!("{}: the buffer {why}", name(position)));
         }
     }
     check_donated_once(executable, inputs)
@@ -81,16 +105,16 @@ fn check_donated_once(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
     if !specs.iter().any(|spec| spec.is_donated) {
         return Ok(());
     }
+    let is_donated = |position: usize| specs[position % specs.len()].is_donated;
+    let name = |position| executable.name_of("argument", position, specs.len());
     let mut order: SmallVec<[usize; INLINE]> = (0..inputs.len()).collect();
     let key = |&index: &usize| (std::ptr::from_ref::<Buffer>(inputs[index]), index);
     order::sort_by(&mut order, |one, other| key(one) < key(other));
     for pair in order.windows(2) {
         let (first, second) = (pair[0], pair[1]);
-        if std::ptr::eq(inputs[first], inputs[second])
-            && (specs[first].is_donated || specs[second].is_donated)
-        {
-            let (donated, other) = if specs[first].is_donated { (first, second) } else { (second, first) };
-            let message = format!("argument {donated} is donated and is the same buffer as argument {other}");
+        if std::ptr::eq(inputs[first], inputs[second]) && (is_donated(first) || is_donated(second)) {
+            let (donated, other) = if is_donated(first) { (first, second) } else { (second, first) };
+            let message = format!("{} is donated and is the same buffer as {}", name(donated), name(other));
             return Err(Error::invalid_argument(message).parameter("inputs"));
         }
     }
@@ -111,7 +135,7 @@ type Locks<'a> = SmallVec<[(&'a Buffer, Lock<'a>); INLINE]>;
 fn lock_all<'a>(executable: &Inner, inputs: &[&'a Buffer]) -> Locks<'a> {
     let specs = &executable.signature.inputs;
     let mut wanted: SmallVec<[(&'a Buffer, bool); INLINE]> =
-        inputs.iter().zip(specs).map(|(&input, spec)| (input, spec.is_donated)).collect();
+        inputs.iter().zip(specs.iter().cycle()).map(|(&input, spec)| (input, spec.is_donated)).collect();
     let address = |(input, _): &(&Buffer, bool)| std::ptr::from_ref::<Buffer>(input);
     order::sort_by(&mut wanted, |one, other| address(one) < address(other));
     wanted.dedup_by_key(|(input, _)| std::ptr::from_ref::<Buffer>(input));
@@ -133,10 +157,14 @@ fn contents_of<'a>(input: &Buffer, locks: &'a Locks<'_>) -> Result<&'a pjrt::Buf
 }
 
 /// Row-major copies of the arguments that have another order.
-fn convert_orders(inputs: &[&Buffer], locks: &Locks<'_>) -> Result<SmallVec<[Option<pjrt::Buffer>; INLINE]>> {
-    let convert = |(index, input): (usize, &&Buffer)| {
+fn convert_orders(
+    executable: &Inner,
+    inputs: &[&Buffer],
+    locks: &Locks<'_>,
+) -> Result<SmallVec<[Option<pjrt::Buffer>; INLINE]>> {
+    let convert = |(position, input): (usize, &&Buffer)| {
         let converted = contents_of(input, locks).and_then(|contents| input.in_row_major(contents));
-        converted.map_err(|error| of_argument(error, index))
+        converted.map_err(|error| of_argument(executable, error, position))
     };
     inputs.iter().enumerate().map(convert).collect()
 }

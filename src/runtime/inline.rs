@@ -1,9 +1,11 @@
 //! Measures whether a plugin really runs programs in the thread that calls it.
 
 use super::Executable;
-use super::run::{argument_list, borrow_all, check_inputs};
+use smallvec::SmallVec;
+
+use super::run::{Borrowed, borrow_all, check_inputs, list_arguments, wait_for_all};
 use crate::error::Result;
-use crate::pjrt::{HostInput, presence};
+use crate::pjrt::{Event, Events, HostInput, Results, presence};
 
 impl Executable {
     /// Runs the program once and says whether it had ended when the plugin returned
@@ -14,20 +16,19 @@ impl Executable {
     pub fn ends_within_call(&self, inputs: &[&[u8]]) -> Result<bool> {
         let executable = &*self.0;
         presence::check()?;
-        executable.check_runs_alone()?;
-        let outputs = self.outputs().len();
-        self.check_counts(inputs.len(), outputs)?;
+        let devices = self.device_count();
+        self.check_counts(inputs.len(), self.outputs().len() * devices)?;
         let inputs: Vec<HostInput<'_>> = inputs.iter().map(|bytes| HostInput::new(bytes)).collect();
-        check_inputs(&inputs, self.inputs())?;
-        let arguments = borrow_all(executable, &inputs)?;
-        let list = argument_list(executable, &arguments);
-        let (results, ended) = executable.loaded.execute(&list, true)?;
+        check_inputs(executable, &inputs)?;
+        let mut arguments = Borrowed::new();
+        borrow_all(executable, &inputs, &mut arguments)?;
+        let mut list = SmallVec::new();
+        list_arguments(executable, &arguments, &mut list);
+        let (mut results, mut ended) = (Results::new(), Events::new());
+        executable.loaded.execute(&list, devices, executable.target(), &mut results, Some(&mut ended))?;
         // A plugin that gives nothing to wait for has nothing left to do.
-        let had_ended = ended.as_ref().map_or(Ok(true), |event| event.is_ready());
-        if let Some(ended) = ended {
-            ended.wait()?;
-        }
-        drop(results);
+        let had_ended = ended.iter().map(Event::is_ready).try_fold(true, |all, one| Ok(all && one?));
+        wait_for_all(&ended)?;
         had_ended
     }
 }

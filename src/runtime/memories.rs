@@ -2,7 +2,6 @@
 
 use std::ffi::CStr;
 
-use super::Runtime;
 use super::buffer::{Buffer, alive};
 use super::run::copy_row_major;
 use crate::error::{Error, Result};
@@ -23,15 +22,14 @@ impl Buffer {
 
     /// The memories of the buffer's device.
     fn memories(&self) -> &'static [Memory] {
-        let runtime: &'static Runtime = self.runtime;
-        &runtime.devices[self.device()].memories
+        &self.runtime().devices[self.device()].memories
     }
 
     /// A copy of the buffer, with contents of its own, in row-major order unless only the
     /// plugin knows the order; in a memory of this kind, or in the device's default one.
     pub fn copy_to(&self, device: usize, kind: Option<&str>) -> Result<Buffer> {
         presence::check()?;
-        let target = self.runtime.device(device)?;
+        let target = self.runtime().device(device)?;
         let memory = match kind {
             Some(kind) => Some(find_memory(target, device, kind)?),
             None => target.memories.first(),
@@ -39,14 +37,14 @@ impl Buffer {
         let contents = self.read();
         let contents = alive(&contents)?;
         // Plugins of PJRT 0.81 copy other orders as they are and call them row-major.
-        let can_copy = self.is_row_major || self.layout.is_tiled;
+        let can_copy = self.is_row_major || self.layout().is_tiled;
         let copied = if can_copy { contents.copy_to(target, memory)? } else { None };
         let copy = match copied {
             Some(copy) => copy,
             None => self.copy_by_way_of_host(contents, target, memory)?,
         };
         let layout = copy.layout(self.dims().len())?;
-        Ok(Buffer::new(self.runtime, copy, layout, self.array_type(), device, false))
+        Ok(Buffer::new(self.runtime(), copy, layout, self.array_type(), device, false))
     }
 
     fn copy_by_way_of_host(
@@ -56,15 +54,15 @@ impl Buffer {
         memory: Option<&Memory>,
     ) -> Result<pjrt::Buffer> {
         let mut bytes = memory::zeroed(self.host_size())?;
-        copy_row_major(contents, self.array_type(), &self.layout, &mut HostOutput::new(&mut bytes))?;
+        copy_row_major(contents, self.array_type(), self.layout(), &mut HostOutput::new(&mut bytes))?;
         let spec = ArraySpec { dtype: self.dtype(), dims: self.dims() };
-        self.runtime.client.copy_from_host_to(HostInput::new(&bytes), spec, target, memory)
+        self.runtime().client.copy_from_host_to(HostInput::new(&bytes), spec, target, memory)
     }
 
     /// Why programs cannot take the buffer from the memory that it is in; `None` if they
     /// can. On a CPU they can from every memory: all are the host's.
     pub(super) fn why_out_of_reach(&self) -> Option<String> {
-        if self.runtime.client.is_in_place() {
+        if self.runtime().client.is_in_place() {
             return None;
         }
         let (kind, default) = (self.memory()?.kind(), self.memories().first()?.kind());

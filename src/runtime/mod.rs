@@ -7,6 +7,7 @@ mod call;
 mod compile;
 mod compile_error;
 mod create;
+mod dlpack;
 mod executable;
 mod execute;
 mod in_place;

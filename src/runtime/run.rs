@@ -9,34 +9,36 @@ use crate::dtype::{ArrayType, DType};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::pjrt::{
-    ArraySpec, BorrowedBuffer, Buffer, BufferRef, HostInput, HostOutput, INLINE, Layout, presence,
+    ArraySpec, BorrowedBuffer, Buffer, BufferRef, Event, Events, HostInput, HostOutput, INLINE, Layout,
+    Results, presence,
 };
 use crate::program::TensorSpec;
 
 impl Executable {
-    /// Runs the program on host memory and waits for the results.
+    /// Runs the program on host memory and waits for the results. The lists hold what
+    /// belongs to the first device, then what belongs to the next.
     pub fn run_on_host(&self, inputs: &[HostInput<'_>], outputs: &mut [HostOutput<'_>]) -> Result<()> {
         let executable = &*self.0;
         presence::check()?;
-        executable.check_runs_alone()?;
         self.check_counts(inputs.len(), outputs.len())?;
-        check_inputs(inputs, self.inputs())?;
-        check_outputs(outputs, self.outputs())?;
+        check_inputs(executable, inputs)?;
+        check_outputs(executable, outputs)?;
 
-        let arguments = borrow_all(executable, inputs)?;
-        let list = argument_list(executable, &arguments);
-        let notify = !executable.runtime.info.is_synchronous;
-        let (results, ended) = executable.loaded.execute(&list, notify)?;
-        if let Some(ended) = ended {
-            ended.wait()?;
-        }
-        let layouts = executable.layouts(&results)?;
-        for (index, output) in outputs.iter_mut().enumerate() {
-            read(&results[index], &self.outputs()[index], &layouts[index], output)?;
-        }
+        let mut arguments = Borrowed::new();
+        borrow_all(executable, inputs, &mut arguments)?;
+        let mut list = SmallVec::new();
+        list_arguments(executable, &arguments, &mut list);
         // Results go before the arguments whose memory they may have taken over.
-        drop(results);
-        Ok(())
+        let mut results = Results::new();
+        let (devices, target) = (executable.devices.len(), executable.target());
+        if executable.is_synchronous() {
+            executable.loaded.execute(&list, devices, target, &mut results, None)?;
+        } else {
+            let mut ended = Events::new();
+            executable.loaded.execute(&list, devices, target, &mut results, Some(&mut ended))?;
+            wait_for_all(&ended)?;
+        }
+        copy_all(executable, &results, outputs)
     }
 
     /// The same on slices.
@@ -48,37 +50,82 @@ impl Executable {
     }
 }
 
+/// Waits for every device, also when one has failed: the others use the same memory.
+pub(super) fn wait_for_all(events: &[Event]) -> Result<()> {
+    events.iter().map(Event::wait).fold(Ok(()), Result::and)
+}
+
+/// Arguments over memory of the host.
+pub(super) type Borrowed<'a> = SmallVec<[BorrowedBuffer<'a>; INLINE]>;
+
+/// Adds the arguments over the inputs, whose sizes are checked.
 pub(super) fn borrow_all<'a>(
     executable: &Inner,
     inputs: &[HostInput<'a>],
-) -> Result<SmallVec<[BorrowedBuffer<'a>; INLINE]>> {
-    let specs = &executable.signature.inputs;
-    let borrow = |(index, input): (usize, &HostInput<'a>)| {
-        let spec = ArraySpec { dtype: specs[index].dtype, dims: &specs[index].dims };
-        executable.runtime.client.borrow_from_host(*input, spec, executable.target())
-    };
-    executable.arguments.select(inputs).map(borrow).collect()
+    borrowed: &mut Borrowed<'a>,
+) -> Result<()> {
+    let (runtime, specs) = (executable.runtime, &executable.signature.inputs);
+    for (place, &device) in executable.devices.iter().enumerate() {
+        let device = runtime.device(device)?;
+        for (index, input) in executable.arguments.select(&inputs[place * specs.len()..][..specs.len()]) {
+            let spec = &specs[index];
+            let array = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
+            borrowed.push(runtime.client.borrow_sized(*input, array, spec.host_size(), device)?);
+        }
+    }
+    Ok(())
 }
 
-/// What the plugin is given: the arguments, and before them what the program takes
-/// besides.
-pub(super) fn argument_list<'a>(
+/// Adds what the plugin is given: for each device the arguments, and before them what the
+/// program takes besides.
+pub(super) fn list_arguments<'a>(
     executable: &'a Inner,
     arguments: &'a [BorrowedBuffer<'_>],
-) -> SmallVec<[BufferRef<'a>; INLINE]> {
-    let index = executable.arguments.platform_index().map(Buffer::as_argument);
-    index.into_iter().chain(arguments.iter().map(BorrowedBuffer::as_argument)).collect()
+    list: &mut SmallVec<[BufferRef<'a>; INLINE]>,
+) {
+    let each = arguments.len() / executable.devices.len();
+    for (place, &device) in executable.devices.iter().enumerate() {
+        if let Some(index) = executable.arguments.platform_index(device) {
+            list.push(index.as_argument());
+        }
+        for argument in &arguments[place * each..][..each] {
+            list.push(argument.as_argument());
+        }
+    }
 }
 
-pub(super) fn check_inputs(inputs: &[HostInput<'_>], specs: &[TensorSpec]) -> Result<()> {
-    for (index, (input, spec)) in inputs.iter().zip(specs).enumerate() {
+/// Copies the results to the host, row-major. They are there already.
+fn copy_all(executable: &Inner, results: &Results, outputs: &mut [HostOutput<'_>]) -> Result<()> {
+    let forms = executable.result_forms(results)?;
+    let specs = &executable.signature.outputs;
+    let mut index = 0;
+    for (result, output) in results.iter().zip(outputs) {
+        let form = &forms[index];
+        if form.is_readable && executable.is_synchronous() {
+            result.copy_in_place_now(output)?;
+        } else {
+            copy_row_major(result, specs[index].array_type(), &form.layout, output)?;
+        }
+        index += 1;
+        if index == specs.len() {
+            index = 0; // the next device's
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check_inputs(executable: &Inner, inputs: &[HostInput<'_>]) -> Result<()> {
+    let specs = &executable.signature.inputs;
+    for (position, (input, spec)) in inputs.iter().zip(specs.iter().cycle()).enumerate() {
         if input.size() != spec.host_size() {
-            return Err(wrong_size("argument", index, spec, input.size()).parameter("input_sizes"));
+            let name = executable.name_of("argument", position, specs.len());
+            return Err(wrong_size(name, spec, input.size()).parameter("input_sizes"));
         }
         if spec.dtype == DType::PRED {
             check_bools(input).map_err(|error| {
+                let name = executable.name_of("argument", position, specs.len());
                 error
-                    .map_message(|message| format!("argument {index}, {}: {message}", spec.array_type()))
+                    .map_message(|message| format!("{name}, {}: {message}", spec.array_type()))
                     .parameter("inputs")
             })?;
         }
@@ -86,19 +133,21 @@ pub(super) fn check_inputs(inputs: &[HostInput<'_>], specs: &[TensorSpec]) -> Re
     Ok(())
 }
 
-fn check_outputs(outputs: &[HostOutput<'_>], specs: &[TensorSpec]) -> Result<()> {
-    for (index, (output, spec)) in outputs.iter().zip(specs).enumerate() {
+fn check_outputs(executable: &Inner, outputs: &[HostOutput<'_>]) -> Result<()> {
+    let specs = &executable.signature.outputs;
+    for (position, (output, spec)) in outputs.iter().zip(specs.iter().cycle()).enumerate() {
         if output.size() != spec.host_size() {
-            return Err(wrong_size("result", index, spec, output.size()).parameter("output_sizes"));
+            let name = executable.name_of("result", position, specs.len());
+            return Err(wrong_size(name, spec, output.size()).parameter("output_sizes"));
         }
     }
     Ok(())
 }
 
 #[cold]
-fn wrong_size(what: &str, index: usize, spec: &TensorSpec, got: usize) -> Error {
+fn wrong_size(name: String, spec: &TensorSpec, got: usize) -> Error {
     let (array_type, expected) = (spec.array_type(), spec.host_size());
-    Error::invalid_argument(format!("{what} {index} is {array_type} and takes {expected} bytes, got {got}"))
+    Error::invalid_argument(format!("{name} is {array_type} and takes {expected} bytes, got {got}"))
         .hint("sizes are in bytes; check the number of elements and the element type")
 }
 
@@ -112,11 +161,6 @@ pub(super) fn check_bools(input: &HostInput<'_>) -> Result<()> {
             Err(Error::invalid_argument(message).hint("store booleans as bytes of value 0 and 1"))
         }
     }
-}
-
-/// Copies a result to host memory in row-major order.
-fn read(result: &Buffer, spec: &TensorSpec, layout: &Layout, output: &mut HostOutput<'_>) -> Result<()> {
-    copy_row_major(result, ArrayType(spec.dtype, &spec.dims), layout, output)
 }
 
 /// Copies an array to host memory in row-major order, whatever its own order is.

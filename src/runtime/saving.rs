@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::arguments::Arguments;
 use super::buffer::check_plugin_takes;
+use super::compile::may_run_on;
 use super::executable::{Executable, Inner};
 use super::{Runtime, cached, runtime};
 use crate::compile::identity::{CpuFeatures, FileStat, PluginFile, Surroundings};
@@ -90,7 +91,7 @@ pub(super) fn load(runtime: &'static Runtime, saved: Saved<'_>, from_cache: bool
     let mut saved = saved.into_owned()?;
     saved.facts.cache_key = None;
     let facts = saved.facts.clone();
-    let mut loaded = thread::with_stack(|| runtime.client.load(saved.executable()))
+    let loaded = thread::with_stack(|| runtime.client.load(saved.executable()))
         .map_err(|error| error.with("plugin.path", runtime.plugin.path.to_string_lossy()))?;
     let gives = loaded.executable()?.output_shapes()?;
     let due = facts.signature.outputs.iter();
@@ -102,11 +103,14 @@ pub(super) fn load(runtime: &'static Runtime, saved: Saved<'_>, from_cache: bool
     for input in &facts.signature.inputs {
         check_plugin_takes(runtime, input.dtype)?;
     }
-    let first = facts.devices.first().copied().unwrap_or(0);
-    let device = runtime.device(first)?;
-    loaded.run_on(device);
-    let arguments =
-        Arguments::new(runtime, device, &facts.parameters, facts.index_dtype, facts.signature.inputs.len())?;
+    let devices = may_run_on(runtime, &loaded, &facts.devices);
+    let arguments = Arguments::new(
+        runtime,
+        &devices,
+        &facts.parameters,
+        facts.index_dtype,
+        facts.signature.inputs.len(),
+    )?;
     Ok(Executable(Arc::new(Inner {
         runtime,
         loaded,
@@ -119,7 +123,7 @@ pub(super) fn load(runtime: &'static Runtime, saved: Saved<'_>, from_cache: bool
         options: facts.options,
         from_cache,
         saved: Some(saved),
-        layouts: OnceLock::new(),
+        forms: OnceLock::new(),
     })))
 }
 

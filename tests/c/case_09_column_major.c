@@ -1,6 +1,7 @@
 /* A device may store a result in column-major order; the host gets row-major. */
 #include <stdint.h>
 
+#include "lend.h"
 #include "support.h"
 #include "test.h"
 
@@ -102,6 +103,32 @@ static void it_can_be_fed_to_another_program(void)
     cyxla_buffer_free(b);
 }
 
+/* Another library gets the order with the array. */
+static void it_is_lent_as_it_is(void)
+{
+    static const float columns[] = {0, 6, 2, 8, 4, 10};
+    float back[6] = {0};
+    cyxla_buffer *b = column_major();
+    cyxla_buffer *again = NULL;
+
+    if (!b)
+        return;
+    struct DLManagedTensorVersioned *tensor = lent_by(b);
+    cyxla_buffer_free(b);
+    if (!tensor)
+        return;
+    CHECK(tensor->dl_tensor.shape[0] == 2 && tensor->dl_tensor.shape[1] == 3);
+    CHECK(tensor->dl_tensor.strides[0] == 1 && tensor->dl_tensor.strides[1] == 2);
+    CHECK_INT(tensor->flags, READ_ONLY);
+    CHECK_FLOATS((const float *)tensor->dl_tensor.data, columns, 6);
+    if (CHECK_OK(cyxla_buffer_from_dlpack(tensor, &again))) {
+        CHECK(!cyxla_buffer_is_view(again));
+        CHECK_OK(cyxla_buffer_to_host(again, back, sizeof back));
+        CHECK_FLOATS(back, TWICE, 6);
+    }
+    cyxla_buffer_free(again);
+}
+
 static void an_argument_in_column_major_order_is_refused(void)
 {
     cyxla_executable *e = NULL;
@@ -118,6 +145,7 @@ int main(int argc, char **argv)
     RUN(run_gives_row_major);
     RUN(a_buffer_is_read_row_major);
     RUN(it_can_be_fed_to_another_program);
+    RUN(it_is_lent_as_it_is);
     RUN(an_argument_in_column_major_order_is_refused);
     return test_end();
 }

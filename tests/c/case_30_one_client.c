@@ -121,7 +121,7 @@ static void a_buffer_on_another_device_is_named_with_both(void)
     const cyxla_buffer *inputs[] = {elsewhere};
     cyxla_buffer *here = NULL;
 
-    CHECK_FAILS(cyxla_execute(e, inputs, 1, &out, 1), CYXLA_CODE_INVALID_ARGUMENT, "argument 0 is on device 1",
+    CHECK_FAILS(cyxla_execute(e, inputs, 1, &out, 1), CYXLA_CODE_INVALID_ARGUMENT, "argument 0", "is on device 1",
                 "runs on device 0");
     CHECK(out == NULL);
     if (CHECK_OK(cyxla_call_new(e, NULL, &call)))

@@ -51,9 +51,12 @@ static void collectives_without_groups_are_refused(void)
             "      replica_groups = dense<> : tensor<0x0xi64>} : (tensor<4xf32>) -> tensor<8xf32>\n"
             "  return %0 : tensor<8xf32> } }\n",
             "all-gather");
-    refused("module attributes {mhlo.num_replicas = 8 : i32} {\n"
-            "func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> } }\n",
-            "8 replicas");
+    cyxla_executable *e = NULL;
+    CHECK_FAILS(
+        compile_text("module attributes {mhlo.num_replicas = 8 : i32} {\n"
+                     "func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> } }\n",
+                     &e),
+        CYXLA_CODE_FAILED_PRECONDITION, "8 replicas", "there are 1");
 }
 
 static void collectives_inside_other_code_are_found(void)
@@ -119,16 +122,23 @@ static void collectives_of_one_device_run(void)
  * runs on one device, and rightly so. */
 static void a_partitioned_module_runs_whole(void)
 {
+    cyxla_program *program = NULL;
+    cyxla_executable *e = NULL;
+    static const char text[] =
+        "module attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {\n"
+        "func.func public @main(%a: tensor<8xf32> {mhlo.sharding = \"{devices=[4]<=[4]}\"})\n"
+        "    -> (tensor<8xf32> {mhlo.sharding = \"{devices=[4]<=[4]}\"}) {\n"
+        "  %0 = stablehlo.add %a, %a : tensor<8xf32>\n"
+        "  return %0 : tensor<8xf32> } }\n";
     static const float in[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     static const float want[8] = {0, 2, 4, 6, 8, 10, 12, 14};
     float out[8] = {0};
-    cyxla_executable *e =
-        compiled("module attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {\n"
-                 "func.func public @main(%a: tensor<8xf32> {mhlo.sharding = \"{devices=[4]<=[4]}\"})\n"
-                 "    -> (tensor<8xf32> {mhlo.sharding = \"{devices=[4]<=[4]}\"}) {\n"
-                 "  %0 = stablehlo.add %a, %a : tensor<8xf32>\n"
-                 "  return %0 : tensor<8xf32> } }\n");
 
+    CHECK_OK(cyxla_program_from_bytes(text, sizeof text - 1, CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_FAILS(cyxla_compile_program(program, NULL, &e), CYXLA_CODE_FAILED_PRECONDITION, "4 partitions need 4 devices",
+                "cpu_device_count=4");
+    CHECK_OK(compile_with(program, "partitions=1", &e));
+    cyxla_program_free(program);
     if (e && CHECK_OK(run_1_1(e, in, sizeof in, out, sizeof out)))
         CHECK_FLOATS(out, want, 8);
     cyxla_executable_free(e);

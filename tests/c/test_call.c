@@ -307,6 +307,188 @@ static void threads_have_a_call_each(void)
     cyxla_executable_free(e);
 }
 
+/* --- outputs into the caller's memory --- */
+
+static void outputs_go_where_the_caller_wants(void)
+{
+    static const size_t offsets[] = {0, 1, 4, 32, 64};
+    cyxla_call *call = call_of(ADD_F32_4);
+
+    if (!call)
+        return;
+    input(call, 0)[0] = 1.0F;
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        float *memory = aligned_bytes(16, offsets[i]);
+        const float want[4] = {(float)i + 1.0F, 0.0F, 0.0F, 0.0F};
+        memset(memory, 0xff, 16);
+        CHECK_OK(cyxla_call_bind_output(call, 0, 0, memory, 16));
+        input(call, 1)[0] = (float)i;
+        CHECK_OK(cyxla_call_run(call));
+        CHECK_BYTES(memory, want, sizeof want);
+        CHECK(cyxla_call_output(call, 0, 0, NULL) == memory);
+        memset(memory, 0xff, 16);
+        CHECK_OK(cyxla_call_start(call));
+        CHECK_OK(cyxla_call_wait(call, -1));
+        CHECK_BYTES(memory, want, sizeof want);
+        CHECK_OK(cyxla_call_bind_output(call, 0, 0, NULL, 0));
+        memset(memory, 0xff, 16);
+        CHECK_OK(cyxla_call_run(call));
+        CHECK(cyxla_call_output(call, 0, 0, NULL) != memory);
+        CHECK_INT(((const unsigned char *)memory)[0], 0xff);
+        free_aligned(memory, offsets[i]);
+    }
+    cyxla_call_free(call);
+}
+
+/* The host looks at each step's output while it goes round. */
+static void a_fed_output_can_be_written_too(void)
+{
+    float seen[4] = {0};
+    cyxla_call *call = call_of(ADD_F32_4);
+
+    if (!call)
+        return;
+    input(call, 0)[0] = 100.0F;
+    input(call, 1)[0] = 1.0F;
+    CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+    CHECK_OK(cyxla_call_bind_output(call, 0, 0, seen, sizeof seen));
+    for (int step = 1; step < 6; step++) {
+        CHECK_OK(cyxla_call_run(call));
+        CHECK_INT((int)seen[0], 100 + step);
+    }
+    cyxla_call_free(call);
+}
+
+static void bad_places_for_outputs(void)
+{
+    float memory[8] = {0};
+    cyxla_call *call = call_of(ADD_F32_4);
+
+    if (!call)
+        return;
+    CHECK_FAILS(cyxla_call_bind_output(NULL, 0, 0, memory, 16), CYXLA_CODE_INVALID_ARGUMENT, "call is NULL");
+    CHECK_FAILS(cyxla_call_bind_output(call, 0, 0, memory, 15), CYXLA_CODE_INVALID_ARGUMENT, "takes 16 bytes, got 15");
+    CHECK_FAILS(cyxla_call_bind_output(call, 0, 0, memory, 32), CYXLA_CODE_INVALID_ARGUMENT, "got 32");
+    CHECK_FAILS(cyxla_call_bind_output(call, 0, 1, memory, 16), CYXLA_CODE_INVALID_ARGUMENT, "output 1");
+    CHECK_FAILS(cyxla_call_bind_output(call, 1, 0, memory, 16), CYXLA_CODE_INVALID_ARGUMENT, "device 1");
+    CHECK_OK(cyxla_call_bind_output(call, 0, 0, NULL, 0));
+    input(call, 0)[0] = 1.0F;
+    input(call, 1);
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT((int)memory[0], 0);
+    cyxla_call_free(call);
+}
+
+/* --- the end of a step --- */
+
+struct ended {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int done;
+    int freed;
+    cyxla_call *call;
+    bool uses_call;
+};
+
+static void step_ended(void *user_data)
+{
+    struct ended *ended = user_data;
+
+    if (ended->uses_call) {
+        /* Inside of cyxla_call_start the call is taken; on another thread it may be. */
+        cyxla_error_free(cyxla_call_wait(ended->call, 0));
+        (void)cyxla_call_is_done(ended->call);
+    }
+    pthread_mutex_lock(&ended->lock);
+    ended->done++;
+    pthread_cond_signal(&ended->changed);
+    pthread_mutex_unlock(&ended->lock);
+}
+
+static void nobody_listens(void *user_data)
+{
+    struct ended *ended = user_data;
+
+    pthread_mutex_lock(&ended->lock);
+    ended->freed++;
+    pthread_mutex_unlock(&ended->lock);
+}
+
+static void wait_until(struct ended *ended, int done)
+{
+    pthread_mutex_lock(&ended->lock);
+    while (ended->done < done)
+        pthread_cond_wait(&ended->changed, &ended->lock);
+    pthread_mutex_unlock(&ended->lock);
+}
+
+static void the_end_of_a_step_is_told_once(void)
+{
+    struct ended ended = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, NULL, false};
+    cyxla_call *call = call_of(ADD_F32_4);
+
+    if (!call)
+        return;
+    input(call, 0)[0] = 1.0F;
+    input(call, 1);
+    CHECK_OK(cyxla_call_set_done(call, step_ended, &ended, nobody_listens));
+    for (int step = 1; step <= 100; step++) {
+        CHECK_OK(cyxla_call_start(call));
+        wait_until(&ended, step);
+        CHECK(cyxla_call_is_done(call));
+        CHECK_OK(cyxla_call_wait(call, 0));
+        CHECK_INT(first_of(call, 0), 1);
+    }
+    CHECK_OK(cyxla_call_run(call)); /* which waits itself */
+    CHECK_INT(ended.done, 100);
+    CHECK_INT(ended.freed, 0);
+    CHECK_OK(cyxla_call_set_done(call, NULL, NULL, NULL));
+    CHECK(released_once(&ended.freed));
+    CHECK_OK(cyxla_call_start(call));
+    CHECK_OK(cyxla_call_wait(call, -1));
+    CHECK_INT(ended.done, 100);
+    cyxla_call_free(call);
+}
+
+static void the_function_is_given_up_with_the_call(void)
+{
+    struct ended ended = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, NULL, false};
+    cyxla_call *call = call_of(ADD_F32_4);
+
+    if (!call)
+        return;
+    input(call, 0);
+    input(call, 1);
+    CHECK_OK(cyxla_call_set_done(call, step_ended, &ended, nobody_listens));
+    CHECK_OK(cyxla_call_start(call));
+    CHECK_FAILS(cyxla_call_set_done(call, NULL, NULL, NULL), CYXLA_CODE_FAILED_PRECONDITION, "in flight");
+    cyxla_call_free(call); /* with a step in flight */
+    wait_until(&ended, 1);
+    CHECK(released_once(&ended.freed));
+    CHECK_FAILS(cyxla_call_set_done(NULL, step_ended, &ended, nobody_listens), CYXLA_CODE_INVALID_ARGUMENT,
+                "call is NULL");
+    CHECK_INT(ended.freed, 1);
+}
+
+static void the_function_may_not_use_the_call(void)
+{
+    struct ended ended = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, NULL, true};
+    cyxla_call *call = call_of(ADD_F32_4);
+
+    if (!call)
+        return;
+    ended.call = call;
+    input(call, 0)[0] = 5.0F;
+    input(call, 1);
+    CHECK_OK(cyxla_call_set_done(call, step_ended, &ended, nobody_listens));
+    CHECK_OK(cyxla_call_start(call));
+    wait_until(&ended, 1);
+    CHECK_OK(cyxla_call_wait(call, -1));
+    CHECK_INT(first_of(call, 0), 5);
+    cyxla_call_free(call);
+    CHECK(released_once(&ended.freed));
+}
+
 int main(int argc, char **argv)
 {
     test_start(argc, argv, NULL);
@@ -319,5 +501,11 @@ int main(int argc, char **argv)
     RUN(start_wait_and_poll);
     RUN(programs_without_inputs_or_outputs);
     RUN(threads_have_a_call_each);
+    RUN(outputs_go_where_the_caller_wants);
+    RUN(a_fed_output_can_be_written_too);
+    RUN(bad_places_for_outputs);
+    RUN(the_end_of_a_step_is_told_once);
+    RUN(the_function_is_given_up_with_the_call);
+    RUN(the_function_may_not_use_the_call);
     return test_end();
 }

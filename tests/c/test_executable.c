@@ -221,8 +221,8 @@ static void a_program_may_be_compiled_for_several_devices(void)
         if (CHECK_OK(cyxla_compile_program(program, set, &e))) {
             CHECK_INT(cyxla_executable_device_count(e), 2);
             CHECK_INT(cyxla_executable_input_count(e), 1);
-            CHECK_FAILS(run_1_1(e, in, sizeof in, out, sizeof out), CYXLA_CODE_UNIMPLEMENTED, "2 devices",
-                        "replicas=1");
+            CHECK_FAILS(run_1_1(e, in, sizeof in, out, sizeof out), CYXLA_CODE_INVALID_ARGUMENT, "2 arguments",
+                        "of 2 devices");
         }
         cyxla_executable_free(e);
         cyxla_options_free(set);
@@ -333,7 +333,9 @@ static void an_export_for_several_devices_says_how_to_compile_it(void)
     cyxla_program *program = fixture_program("exports/sharding4.jaxexport");
     cyxla_executable *e = NULL;
 
-    CHECK_FAILS(cyxla_compile_program(program, NULL, &e), CYXLA_CODE_FAILED_PRECONDITION, "4 devices", "partitions=4");
+    CHECK_FAILS(cyxla_compile_program(program, NULL, &e), CYXLA_CODE_FAILED_PRECONDITION, "need 4 devices",
+                "cpu_device_count=4");
+    CHECK_FAILS(compile_with(program, "partitions=1", &e), CYXLA_CODE_FAILED_PRECONDITION, "4 devices", "partitions=4");
     CHECK_FAILS(compile_with(program, "partitions=4", &e), CYXLA_CODE_INVALID_ARGUMENT, "there are 1",
                 "cpu_device_count");
     CHECK(e == NULL);

@@ -359,7 +359,7 @@ static void a_buffer_of_another_device_needs_a_copy(void)
     cyxla_buffer *copy = copy_of(original, 1, NULL);
     cyxla_buffer *out = NULL;
 
-    CHECK_FAILS(execute_on(e, original, &out), CYXLA_CODE_INVALID_ARGUMENT, "argument 0", "device 0", "device 1");
+    CHECK_FAILS(execute_on(e, original, &out), CYXLA_CODE_INVALID_ARGUMENT, "argument 0", "is on device 0", "runs on device 1");
     CHECK(out == NULL);
     CHECK_OK(execute_on(e, copy, &out));
     holds(out, TWICE);

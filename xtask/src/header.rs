@@ -12,7 +12,7 @@ use crate::Result;
 use crate::project::{self, Project};
 
 /// The sections, in the order in which they stand in the header.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "version",
     "error",
     "dtype",
@@ -29,7 +29,16 @@ const SECTIONS: [&str; 16] = [
     "call",
     "buffer",
     "memory",
+    "dlpack",
 ];
+
+/// Types of other libraries' headers, which may be included before this one or after it:
+/// no typedefs, which C99 allows once only.
+const FOREIGN: &str = "
+/* DLPack's; dlpack.h says what is in them. */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+";
 
 /// What one section says.
 struct Section {
@@ -81,6 +90,7 @@ fn generate(project: &Project) -> Result<String> {
     let mut text = format!("{page}\n\n#ifndef {guard}\n#define {guard}\n\n");
     text += "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n";
     text += &version_macros(version)?;
+    text += FOREIGN;
     text += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     text += &heading("Handles: what each is, how long it lives, and who may share it.");
     for section in &sections {

@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod dlpack;
 mod header;
 mod peers;
 mod plugins;
@@ -30,10 +31,12 @@ cargo xtask COMMAND: the project's own commands
   header [--check]        write include/cyxla.h from src/capi, or only check that it is up to date
   symbols                 compare what the shared library exports with what the header declares
   bench [PART]            compare with raw PJRT C, ONNX Runtime, JAX and pypjrt, which it installs (170 MB to fetch)
-                          PART      only `round-trip`, `start` or `listing` (of plugins)
+                          PART      only `round-trip`, `scaling` (with threads), `start`, `listing` (of plugins),
+                                    `instructions` (of a step) or `soak` (10 million steps)
                           --calls N at most N calls of each program (20000)
-                          --check   only see that the part stays within its limit
-                          --write   write docs/bench.json and docs/bench.svg
+                          --check   fail if a target is missed; needs a machine without other work
+                          --write   write docs/bench.json and docs/bench.svg;
+                                    with `instructions`: benches/instructions.json, what the tests compare with
   help                    print this
 
 Plugins for tests are kept in $XDG_CACHE_HOME/libcyxla/plugins (~/.cache by default), outside the build folder.";

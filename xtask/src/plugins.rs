@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
+use crate::dlpack;
 use crate::process;
 use crate::project::{self, Project};
 
@@ -22,7 +23,7 @@ pub struct Plugin {
     pub path: PathBuf,
 }
 
-/// Downloads the plugins that are not in the cache yet, and lists all.
+/// Downloads the plugins, and the header of DLPack, that are not in the cache yet, and lists all.
 pub fn ensure(project: &Project) -> Result<()> {
     let cache = cache()?;
     for version in VERSIONS {
@@ -32,7 +33,8 @@ pub fn ensure(project: &Project) -> Result<()> {
         }
         println!("PJRT {version}: {}", cached(version)?.path.display());
     }
-    published_header().map(drop)
+    published_header()?;
+    dlpack::ensure()
 }
 
 /// A plugin that `ensure` has put into the cache.

@@ -16,8 +16,9 @@ pub use serialize::ProgramTraits;
 pub use table::{KNOWN, Known};
 
 use super::cache;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Origin, Result};
 use crate::options::{Options, Value, nearest};
+use crate::program::DeviceCounts;
 
 /// What XLA's debug options begin with.
 const DEBUG: &str = "xla.";
@@ -54,12 +55,25 @@ pub struct CompileOptions {
 }
 
 impl CompileOptions {
-    /// Checks names, kinds and ranges; `device_ids` are the plugin's ids of all
-    /// devices, by position.
-    pub fn new(options: Option<&Options>, device_ids: &[i64]) -> Result<CompileOptions> {
+    /// Checks names, kinds and ranges; `program` is what the program says of the devices
+    /// that it is for, and `device_ids` are the plugin's ids of all devices, by position.
+    pub fn new(
+        options: Option<&Options>,
+        program: DeviceCounts,
+        device_ids: &[i64],
+    ) -> Result<CompileOptions> {
         let set = Checked::new(options)?;
-        let count = |name| usize::try_from(set.int(name).unwrap_or(1)).unwrap_or(usize::MAX);
-        let (replicas, partitions) = (count("replicas"), count("partitions"));
+        let count = |wanted: Option<i64>, told: Option<i64>| {
+            usize::try_from(wanted.or(told).unwrap_or(1)).unwrap_or(usize::MAX)
+        };
+        let replicas = count(set.int("replicas"), program.replicas);
+        let partitions = count(set.int("partitions"), program.partitions);
+        if let Some(told) = program.replicas.filter(|&told| told > 1 && told != replicas as i64) {
+            let message =
+                format!("the program is written for {told} replicas, and is compiled for {replicas}");
+            return Err(Error::new(Code::FailedPrecondition, Origin::Caller, message)
+                .hint(format!("leave the compile option replicas out, or set it to {told}")));
+        }
         let is_portable = set.bool("portable").unwrap_or(false);
         if is_portable && (replicas > 1 || partitions > 1) {
             let message = format!(
@@ -140,11 +154,17 @@ impl Checked {
                 "{replicas} replicas of {partitions} partitions need {needed} devices, but there are {}",
                 ids.len()
             );
-            return refuse(message).map_err(|error| {
-                error.hint(
-                    "a client for the CPU has as many devices as its create option cpu_device_count says",
-                )
-            });
+            let advice = format!("a client for the CPU has {needed} devices with cpu_device_count={needed}");
+            // Without options, the program itself needs them.
+            let is_asked = self.int("replicas").or(self.int("partitions")).is_some();
+            let error = match is_asked {
+                true => Error::invalid_argument(message).parameter("options"),
+                false => {
+                    let message = format!("the program is written for several devices: {message}");
+                    Error::new(Code::FailedPrecondition, Origin::Caller, message)
+                }
+            };
+            return Err(error.hint(advice));
         }
         let device = self.int("device");
         let Some(Value::Ints(chosen)) = self.values.get("device_ids") else {

@@ -26,8 +26,18 @@ pub const KNOWN: &[Known] = &[
         "0",
         "position of the device to run on, for a program of one replica and one partition",
     ),
-    known("replicas", Kind::Int(1..=MOST), "1", "how many copies of the program run together"),
-    known("partitions", Kind::Int(1..=MOST), "1", "how many devices share the work of one copy"),
+    known(
+        "replicas",
+        Kind::Int(1..=MOST),
+        "as many as the program says, or 1",
+        "how many copies of the program run together",
+    ),
+    known(
+        "partitions",
+        Kind::Int(1..=MOST),
+        "as many as the program says, or 1",
+        "how many devices share the work of one copy",
+    ),
     known(
         "device_ids",
         Kind::Ints,

@@ -8,7 +8,7 @@ fn parsed(text: &str) -> Options {
 }
 
 fn check(text: &str) -> Result<CompileOptions> {
-    CompileOptions::new(Some(&parsed(text)), &[7, 5, 6, 4])
+    CompileOptions::new(Some(&parsed(text)), DeviceCounts::default(), &[7, 5, 6, 4])
 }
 
 fn bytes(text: &str) -> Vec<u8> {
@@ -23,7 +23,7 @@ fn build(parts: &[&[u8]]) -> Vec<u8> {
 
 #[test]
 fn the_defaults() {
-    let options = CompileOptions::new(None, &[7, 5]).unwrap();
+    let options = CompileOptions::new(None, DeviceCounts::default(), &[7, 5]).unwrap();
     assert_eq!((options.replicas, options.partitions), (1, 1));
     assert_eq!((&options.devices[..], &options.device_ids[..]), (&[0][..], &[7][..]));
     assert!(options.check_platform && !options.is_portable && !options.use_spmd_partitioning);

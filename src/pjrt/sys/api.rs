@@ -135,7 +135,7 @@ pjrt_table! {
     PJRT_Executable_OutputElementTypes: Function<PJRT_Executable_OutputElementTypes_Args>,
     PJRT_Executable_OutputDimensions: Function<PJRT_Executable_OutputDimensions_Args>,
     PJRT_Buffer_CopyToMemory: Function<PJRT_Buffer_CopyToMemory_Args>,
-    PJRT_Client_CreateViewOfDeviceBuffer: UntypedFunction,
+    PJRT_Client_CreateViewOfDeviceBuffer: Function<PJRT_Client_CreateViewOfDeviceBuffer_Args>,
     PJRT_Executable_Fingerprint: Function<PJRT_Executable_Fingerprint_Args>,
     PJRT_Client_TopologyDescription: UntypedFunction,
     PJRT_Executable_GetCompiledMemoryStats: Function<PJRT_Executable_GetCompiledMemoryStats_Args>,

@@ -85,4 +85,19 @@ pjrt_structs! {
         done_with_host_buffer: *mut PJRT_Event,
         buffer: *mut PJRT_Buffer,
     }
+    PJRT_Client_CreateViewOfDeviceBuffer_Args {
+        extension_start: *mut PJRT_Extension_Base,
+        client: *mut PJRT_Client,
+        device_buffer_ptr: *mut c_void,
+        dims: *const i64,
+        num_dims: usize,
+        element_type: PJRT_Buffer_Type,
+        layout: *mut PJRT_Buffer_MemoryLayout,
+        device: *mut PJRT_Device,
+        on_delete_callback: Option<unsafe extern "C" fn(device_buffer_ptr: *mut c_void, user_arg: *mut c_void)>,
+        on_delete_callback_arg: *mut c_void,
+        stream: isize,
+        buffer: *mut PJRT_Buffer,
+        memory: *mut PJRT_Memory,
+    }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::places::Places;
 use crate::dtype::DType;
 use crate::error::{Code, Error, Origin, Result};
-use crate::pjrt::{self, ArraySpec, BufferRef, OwnMemory};
+use crate::pjrt::{self, ArraySpec, BufferRef, Device, OwnMemory};
 use crate::program::TensorSpec;
 use crate::runtime::buffer::Buffer;
 use crate::runtime::executable::Inner;
@@ -34,25 +35,25 @@ pub enum Input {
 }
 
 impl Input {
-    /// Memory for an input, with zeros in it.
-    pub fn memory(executable: &Inner, spec: &TensorSpec) -> Result<Input> {
+    /// Memory for an input on a device, with zeros in it.
+    pub fn memory(executable: &Inner, spec: &TensorSpec, device: &Device) -> Result<Input> {
         let mut memory = OwnMemory::new(spec.host_size())?;
         let array = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
-        let in_place = memory.make_argument(&executable.runtime.client, array, executable.target())?;
+        let in_place = memory.make_argument(&executable.runtime.client, array, device)?;
         Ok(Input::Memory { memory, in_place, dtype: spec.dtype, fed: None })
     }
 
-    /// A buffer for an input, checked against what the program takes.
-    pub fn bound(executable: &Inner, spec: &TensorSpec, index: usize, buffer: &Arc<Buffer>) -> Result<Input> {
+    /// A buffer for an input of a device, checked against what the program takes.
+    pub fn bound(spec: &TensorSpec, index: usize, device: usize, buffer: &Arc<Buffer>) -> Result<Input> {
         let refuse = |message: String| Err(Error::invalid_argument(message).parameter("buffer"));
         if buffer.dtype() != spec.dtype || buffer.dims() != spec.dims {
             let (expected, got) = (spec.array_type(), buffer.array_type());
             return refuse(format!("input {index}: the program expects {expected}, got {got}"));
         }
-        if buffer.device() != executable.device() {
-            let (is, runs) = (buffer.device(), executable.device());
+        if buffer.device() != device {
+            let is = buffer.device();
             return refuse(format!(
-                "input {index}: the buffer is on device {is}, but the program runs on device {runs}"
+                "input {index}: the buffer is on device {is}, but the program runs on device {device}"
             ));
         }
         if let Some(why) = buffer.why_out_of_reach() {
@@ -90,24 +91,28 @@ impl Input {
     }
 
     /// Makes ready for a step what the host wrote into the memory.
-    pub fn refresh(&mut self, executable: &Inner, spec: &TensorSpec, index: usize) -> Result<()> {
+    pub fn refresh(&mut self, executable: &Inner, places: &Places, position: usize) -> Result<()> {
         let (memory, in_place, dtype) = match self {
             Input::Memory { memory, in_place, dtype, fed: None } => (memory, in_place, dtype),
             Input::Bound { buffer, fed: None, .. } if buffer.is_donated() => {
-                let message =
-                    format!("input {index}: the buffer was donated to a program, which has taken it");
+                let name = places.name_input(position);
+                let message = format!("{name}: the buffer was donated to a program, which has taken it");
                 return Err(Error::new(Code::FailedPrecondition, Origin::Caller, message)
                     .hint("bind another buffer, or feed an output of each step to the next"));
             }
             _ => return Ok(()),
         };
         if *dtype == DType::PRED {
-            check_bools(&memory.as_input())
-                .map_err(|error| error.map_message(|message| format!("input {index}: {message}")))?;
+            check_bools(&memory.as_input()).map_err(|error| {
+                error.map_message(|message| format!("{}: {message}", places.name_input(position)))
+            })?;
         }
         if !*in_place {
+            let specs = &executable.signature.inputs;
+            let spec = &specs[position % specs.len()];
             let array = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
-            *in_place = memory.make_argument(&executable.runtime.client, array, executable.target())?;
+            let device = executable.runtime.device(places.device_of_input(position))?;
+            *in_place = memory.make_argument(&executable.runtime.client, array, device)?;
         }
         Ok(())
     }
@@ -140,9 +145,9 @@ impl Input {
 }
 
 /// The error for an input that the host forgot.
-pub fn not_set(index: usize, spec: &TensorSpec) -> Error {
+pub fn not_set(input: String, spec: &TensorSpec) -> Error {
     let name = spec.name.as_ref().map_or(String::new(), |name| format!(" ({name})"));
-    let message = format!("input {index}{name}, {}, was not set", spec.array_type());
+    let message = format!("{input}{name}, {}, was not set", spec.array_type());
     Error::new(Code::FailedPrecondition, Origin::Caller, message)
         .hint("write to the memory that cyxla_call_input gives, or bind a buffer")
 }

@@ -5,38 +5,50 @@
 
 mod input;
 mod output;
+mod places;
 mod step;
 
 use std::sync::Arc;
 
 use self::input::Input;
 use self::output::Output;
+use self::places::Places;
 use super::Executable;
 use super::buffer::Buffer;
 use crate::error::{Code, Error, Origin, Result};
-use crate::pjrt::{Bound, Event, presence};
-use crate::program::TensorSpec;
+use crate::options::Options;
+use crate::pjrt::{Bound, Callback, HostTarget, Notice, presence};
 
 /// A prepared call. One thread at a time.
 pub struct Call {
-    executable: Executable,
-    /// Goes before what its arguments are made of.
+    /// Goes before the executable, and before what its arguments are made of.
     bound: Bound,
+    places: Places,
+    /// The inputs of the first device, then those of the next.
     inputs: Vec<Input>,
+    /// The outputs, in the same order.
     outputs: Vec<Output>,
     feeds: Vec<Feed>,
     /// The parameter of each input; `None` for those that the compiler dropped.
     parameters: Vec<Option<usize>>,
     state: State,
-    /// Inputs that have to be looked at before and after each step.
+    /// Positions of inputs that have to be looked at before and after each step.
     busy_inputs: Vec<usize>,
+    /// Positions of outputs that each step writes to memory of the host.
+    stored_outputs: Vec<usize>,
+    /// What is told the end of a step that was started.
+    notice: Option<Arc<Notice>>,
     /// Why no step can be run; `None` if one can.
     obstacle: Option<Error>,
+    /// Nothing has to be done in a step but to run the program.
+    is_plain: bool,
     /// How many steps were started.
     steps: u64,
+    executable: Executable,
 }
 
-/// An output that is an input of the next step.
+/// An output that is an input of the next step, by their positions among those of all
+/// devices.
 #[derive(Clone, Copy)]
 struct Feed {
     output: usize,
@@ -46,60 +58,69 @@ struct Feed {
     is_placed: bool,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Never run, or its results were lost with an error.
     Empty,
     /// A step may still be running.
-    InFlight(Option<Event>),
+    InFlight,
     /// The results of the last step can be read.
     Done,
 }
 
 impl Call {
     /// Prepares an executable.
-    pub fn new(executable: &Executable) -> Result<Call> {
+    pub fn new(executable: &Executable, options: Option<&Options>) -> Result<Call> {
         presence::check()?;
         let inner = &*executable.0;
-        inner.check_runs_alone()?;
+        let places = Places::new(executable, options)?;
         let specs = executable.inputs();
-        let leading = usize::from(inner.arguments.platform_index().is_some());
+        let leading = usize::from(inner.arguments.has_platform_index());
         let mut parameters = vec![None; specs.len()];
-        let mut parameter_count = leading;
-        for (input, _) in inner.arguments.select(specs) {
-            parameters[input] = Some(parameter_count);
-            parameter_count += 1;
+        for (parameter, (input, _)) in inner.arguments.select(specs).enumerate() {
+            parameters[input] = Some(leading + parameter);
         }
-        let mut bound = Bound::new(&inner.loaded, 1, parameter_count);
-        if let Some(index) = inner.arguments.platform_index() {
-            bound.set_argument(0, 0, index.as_argument());
+        let (devices, each) = (places.devices(), inner.arguments.count(specs.len()));
+        let target = inner.runtime.device(devices[0])?;
+        let notify = !inner.is_synchronous();
+        let mut bound = Bound::new(&inner.loaded, devices.len(), each, target, notify);
+        for (place, &device) in devices.iter().enumerate() {
+            if let Some(index) = inner.arguments.platform_index(device) {
+                bound.set_argument(place, 0, index.as_argument());
+            }
         }
         let mut call = Call {
             bound,
-            inputs: specs.iter().map(|_| Input::Nothing).collect(),
-            outputs: executable.outputs().iter().map(|_| Output::default()).collect(),
+            inputs: (0..devices.len() * specs.len()).map(|_| Input::Nothing).collect(),
+            outputs: (devices.iter()).flat_map(|_| executable.outputs().iter().map(Output::new)).collect(),
+            places,
             feeds: Vec::new(),
             parameters,
             state: State::Empty,
             busy_inputs: Vec::new(),
+            stored_outputs: Vec::new(),
+            notice: None,
             obstacle: None,
+            is_plain: false,
             steps: 0,
             executable: executable.clone(),
         };
-        call.obstacle = call.missing_input();
+        call.review();
         Ok(call)
     }
 
-    /// The memory of an input: its address, which never changes, and its size. `None`
+    /// The memory of an input: its address, which never changes, and its size. An error
     /// while a step may be running, since the plugin reads it then.
     pub fn input(&mut self, device: usize, index: usize) -> Result<(*mut u8, usize)> {
         self.check_idle()?;
-        let spec = check_place(self.executable.inputs(), device, index, "input")?;
-        let has_memory = matches!(self.inputs[index], Input::Memory { .. });
-        if !has_memory {
-            let made = Input::memory(&self.executable.0, spec)?;
-            self.replace_input(index, made);
+        let position = self.places.input(device, index)?;
+        if !matches!(self.inputs[position], Input::Memory { .. }) {
+            let inner = &*self.executable.0;
+            let target = inner.runtime.device(self.places.device_of_input(position))?;
+            let made = Input::memory(inner, &self.executable.inputs()[index], target)?;
+            self.replace_input(position, made);
         }
-        let Input::Memory { memory, .. } = &mut self.inputs[index] else {
+        let Input::Memory { memory, .. } = &mut self.inputs[position] else {
             return Err(Error::internal("an input without its memory"));
         };
         Ok((memory.address(), memory.size()))
@@ -108,9 +129,10 @@ impl Call {
     /// Uses a buffer for an input from now on.
     pub fn bind(&mut self, device: usize, index: usize, buffer: &Arc<Buffer>) -> Result<()> {
         self.check_idle()?;
-        let spec = check_place(self.executable.inputs(), device, index, "input")?;
-        let bound = Input::bound(&self.executable.0, spec, index, buffer)?;
-        self.replace_input(index, bound);
+        let position = self.places.input(device, index)?;
+        let runs = self.places.device_of_input(position);
+        let bound = Input::bound(&self.executable.inputs()[index], index, runs, buffer)?;
+        self.replace_input(position, bound);
         Ok(())
     }
 
@@ -118,121 +140,160 @@ impl Call {
     /// input has now; calling this again starts over.
     pub fn feed(&mut self, device: usize, output: usize, input: usize) -> Result<()> {
         self.check_idle()?;
-        let gives = check_place(self.executable.outputs(), device, output, "output")?;
-        let takes = check_place(self.executable.inputs(), device, input, "input")?;
+        let (from, to) = (self.places.output(device, output)?, self.places.input(device, input)?);
+        let (gives, takes) = (&self.executable.outputs()[output], &self.executable.inputs()[input]);
         if !gives.same_type(takes) {
             let (gives, takes) = (gives.array_type(), takes.array_type());
             let message = format!("output {output} is {gives}, and input {input} takes {takes}");
             return Err(Error::invalid_argument(message).parameter("output"));
         }
-        let clash = self.feeds.iter().find(|feed| (feed.output == output) != (feed.input == input));
+        let clash = self.feeds.iter().find(|feed| (feed.output == from) != (feed.input == to));
         if let Some(clash) = clash {
-            let message = format!("output {} is fed to input {} already", clash.output, clash.input);
+            let (from, to) = (self.places.name_output(clash.output), self.places.name_input(clash.input));
+            let message = format!("{from} is fed to {to} already");
             return Err(Error::invalid_argument(message).parameter("input"));
         }
-        self.inputs[input].start_over();
-        match self.feeds.iter_mut().find(|feed| feed.input == input) {
+        self.inputs[to].start_over();
+        match self.feeds.iter_mut().find(|feed| feed.input == to) {
             Some(feed) => feed.is_placed = true,
-            None => self.feeds.push(Feed { output, input, is_placed: true }),
+            None => self.feeds.push(Feed { output: from, input: to, is_placed: true }),
         }
-        self.place(input);
-        self.obstacle = self.missing_input();
+        self.place(to);
+        self.review();
         Ok(())
+    }
+
+    /// Makes each step write an output to memory of the host; `None` ends that.
+    pub fn bind_output(&mut self, device: usize, index: usize, target: Option<HostTarget>) -> Result<()> {
+        self.check_idle()?;
+        let position = self.places.output(device, index)?;
+        let spec = &self.executable.outputs()[index];
+        if let Some(target) = &target
+            && target.size() != spec.host_size()
+        {
+            let (array, due, got) = (spec.array_type(), spec.host_size(), target.size());
+            let message = format!("output {index} is {array} and takes {due} bytes, got {got}");
+            return Err(Error::invalid_argument(message).parameter("size"));
+        }
+        self.outputs[position].store_to(target);
+        let is_stored = |position: &usize| self.outputs[*position].is_stored();
+        self.stored_outputs = (0..self.outputs.len()).filter(is_stored).collect();
+        self.review();
+        Ok(())
+    }
+
+    /// Sets what is called when a step that was started has ended; gives what was called
+    /// before. `callback` is only asked for when nothing else can fail.
+    pub fn set_callback(
+        &mut self,
+        callback: impl FnOnce() -> Option<Callback>,
+    ) -> Result<Option<Arc<Notice>>> {
+        self.check_idle()?;
+        let notice = callback().map(|callback| self.bound.notice(callback));
+        Ok(std::mem::replace(&mut self.notice, notice))
     }
 
     /// An output of the last step, in place where that can be: its address, which is
     /// good until the next step, and its size.
+    #[inline]
     pub fn output(&mut self, device: usize, index: usize) -> Result<(*const u8, usize)> {
-        self.check_idle()?;
-        let spec = check_place(self.executable.outputs(), device, index, "output")?;
-        self.check_has_results()?;
-        let size = spec.host_size();
-        let address = self.outputs[index].read(&self.executable.0, &self.bound, index, self.steps)?;
+        let position = self.places.output(device, index)?;
+        if self.state != State::Done {
+            return Err(self.no_results());
+        }
+        let output = &mut self.outputs[position];
+        let size = output.size();
+        if let Some(address) = output.found(self.steps) {
+            return Ok((address, size));
+        }
+        let address = output.read(&self.executable.0, &self.bound, position, index, self.steps)?;
         Ok((address, size))
     }
 
     /// An output of the last step, to keep; it is not there for reading any more.
     pub fn take(&mut self, device: usize, index: usize) -> Result<Buffer> {
         self.check_idle()?;
-        let spec = check_place(self.executable.outputs(), device, index, "output")?;
-        self.check_has_results()?;
-        if self.feeds.iter().any(|feed| feed.output == index) {
+        let position = self.places.output(device, index)?;
+        if self.state != State::Done {
+            return Err(self.no_results());
+        }
+        if self.feeds.iter().any(|feed| feed.output == position) {
             let message = format!("output {index} is an input of the next step, so it cannot be taken");
             return Err(Error::new(Code::FailedPrecondition, Origin::Caller, message));
         }
-        let inner = &*self.executable.0;
-        let taken = self.bound.take_result(0, index).ok_or_else(|| output::taken(index))?;
-        self.outputs[index].forget();
+        let taken = self.bound.take_result(position).ok_or_else(|| output::taken(index))?;
+        self.outputs[position].forget();
+        let spec = &self.executable.outputs()[index];
         let layout = taken.layout(spec.dims.len())?;
-        Ok(Buffer::new(inner.runtime, taken, layout, spec.array_type(), inner.device(), false))
+        let device = self.places.devices()[device];
+        Ok(Buffer::new(self.executable.0.runtime, taken, layout, spec.array_type(), device, false))
     }
 
+    #[inline]
     fn check_idle(&self) -> Result<()> {
-        match self.state {
-            State::InFlight(_) => {
-                Err(Error::new(Code::FailedPrecondition, Origin::Caller, "a step of this call is in flight")
-                    .hint("wait for it first: cyxla_call_wait"))
-            }
-            _ => Ok(()),
-        }
+        if self.state == State::InFlight { Err(in_flight()) } else { Ok(()) }
     }
 
-    fn check_has_results(&self) -> Result<()> {
-        match self.state {
-            State::Done => Ok(()),
-            _ => Err(Error::new(
-                Code::FailedPrecondition,
-                Origin::Caller,
-                "this call has no results: it was not run, or its last step failed",
-            )),
+    #[cold]
+    fn no_results(&self) -> Error {
+        if self.state == State::InFlight {
+            return in_flight();
         }
+        let message = "this call has no results: it was not run, or its last step failed";
+        Error::new(Code::FailedPrecondition, Origin::Caller, message)
     }
 
-    fn replace_input(&mut self, index: usize, input: Input) {
+    fn replace_input(&mut self, position: usize, input: Input) {
         // The new one takes its place before the old one is destroyed.
-        let old = std::mem::replace(&mut self.inputs[index], input);
-        self.place(index);
+        let old = std::mem::replace(&mut self.inputs[position], input);
+        self.place(position);
         drop(old);
-        self.feeds.retain(|feed| feed.input != index);
-        let donated = |index: &usize| self.executable.inputs()[*index].is_donated;
-        let busy = |index: &usize| self.inputs[*index].needs_a_look(donated(index));
+        self.feeds.retain(|feed| feed.input != position);
+        let specs = self.executable.inputs();
+        let busy =
+            |&position: &usize| self.inputs[position].needs_a_look(specs[position % specs.len()].is_donated);
         self.busy_inputs = (0..self.inputs.len()).filter(busy).collect();
+        self.review();
+    }
+
+    /// Finds out what stands against a step, and what has to be done in one.
+    fn review(&mut self) {
         self.obstacle = self.missing_input();
+        self.is_plain = self.obstacle.is_none()
+            && self.feeds.is_empty()
+            && self.busy_inputs.is_empty()
+            && self.stored_outputs.is_empty()
+            && self.executable.0.is_synchronous();
     }
 
     /// Puts what an input is now into the plugin's list.
-    fn place(&mut self, index: usize) {
+    fn place(&mut self, position: usize) {
+        let specs = self.executable.inputs();
+        let (place, index) = (position / specs.len(), position % specs.len());
         let Some(parameter) = self.parameters[index] else { return };
-        if let Some(argument) = self.inputs[index].argument() {
-            self.bound.set_argument(0, parameter, argument);
+        if let Some(argument) = self.inputs[position].argument() {
+            self.bound.set_argument(place, parameter, argument);
         }
-        let keep = self.inputs[index].keeps_its_memory() && self.executable.inputs()[index].is_donated;
+        // The plugin is told of a parameter, which stands for that of every device.
+        let of_all_devices = self.inputs.iter().skip(index).step_by(specs.len());
+        let keep = specs[index].is_donated && of_all_devices.into_iter().any(Input::keeps_its_memory);
         self.bound.set_kept(parameter, keep);
     }
 
     /// Says which input was not set, if there is one that the program takes.
     fn missing_input(&self) -> Option<Error> {
         let specs = self.executable.inputs();
-        let is_missing = |index: &usize| {
-            self.parameters[*index].is_some() && matches!(self.inputs[*index], Input::Nothing)
+        let is_missing = |&position: &usize| {
+            self.parameters[position % specs.len()].is_some()
+                && matches!(self.inputs[position], Input::Nothing)
         };
-        (0..specs.len()).find(is_missing).map(|index| input::not_set(index, &specs[index]))
+        let missing = (0..self.inputs.len()).find(is_missing)?;
+        Some(input::not_set(self.places.name_input(missing), &specs[missing % specs.len()]))
     }
 }
 
-/// An input or output that there is.
-fn check_place<'a>(
-    specs: &'a [TensorSpec],
-    device: usize,
-    index: usize,
-    what: &str,
-) -> Result<&'a TensorSpec> {
-    if device > 0 {
-        let message = format!("device {device} does not exist; the call runs on 1, counted from 0");
-        return Err(Error::invalid_argument(message).parameter("device"));
-    }
-    specs.get(index).ok_or_else(|| {
-        let message = format!("{what} {index} does not exist; the program has {}", specs.len());
-        Error::invalid_argument(message).parameter(if what == "input" { "index" } else { "output" })
-    })
+#[cold]
+fn in_flight() -> Error {
+    Error::new(Code::FailedPrecondition, Origin::Caller, "a step of this call is in flight")
+        .hint("wait for it first: cyxla_call_wait")
 }

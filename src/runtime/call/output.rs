@@ -1,52 +1,133 @@
 //! Reading an output of a call.
 
 use crate::error::{Code, Error, Origin, Result};
-use crate::pjrt::{Bound, Buffer, OwnMemory};
+use crate::pjrt::{Bound, Buffer, HostTarget, OwnMemory};
+use crate::program::TensorSpec;
 use crate::runtime::executable::Inner;
 use crate::runtime::run::copy_row_major;
 
 /// What is known of an output between steps.
-#[derive(Default)]
 pub struct Output {
-    /// Where the output of this step is, by the count of steps.
-    found: Option<(u64, usize)>,
+    /// Bytes that it takes in host memory.
+    size: usize,
+    /// The step whose output was looked for last, and where it is; 0 for none.
+    found_step: u64,
+    found_address: usize,
     /// Whether the plugin's memory is what the host may read; known after the first look.
     in_place: Option<bool>,
     /// A copy for the host, where it may not.
     copy: Option<OwnMemory>,
+    /// Memory of the host that each step writes it to.
+    target: Option<HostTarget>,
 }
 
 impl Output {
-    /// The address of the output of a step; NULL if it has no elements.
-    pub fn read(&mut self, executable: &Inner, bound: &Bound, index: usize, step: u64) -> Result<*const u8> {
-        if let Some((found, address)) = self.found
-            && found == step
-        {
-            return Ok(std::ptr::with_exposed_provenance(address));
+    /// Nothing is known of it yet.
+    pub fn new(spec: &TensorSpec) -> Output {
+        Output {
+            size: spec.host_size(),
+            found_step: 0,
+            found_address: 0,
+            in_place: None,
+            copy: None,
+            target: None,
         }
+    }
+
+    /// Bytes that it takes in host memory.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The address of the output of a step, if it was looked for already.
+    #[inline]
+    pub fn found(&self, step: u64) -> Option<*const u8> {
+        (self.found_step == step).then(|| std::ptr::with_exposed_provenance(self.found_address))
+    }
+
+    /// The address of the output of a step; NULL if it has no elements.
+    #[inline]
+    pub fn read(
+        &mut self,
+        executable: &Inner,
+        bound: &Bound,
+        position: usize,
+        index: usize,
+        step: u64,
+    ) -> Result<*const u8> {
         let look = |result: &Buffer| self.look(executable, result, index);
-        let address = bound.with_result(0, index, look).unwrap_or_else(|| Err(taken(index)))?;
-        self.found = Some((step, address.expose_provenance()));
+        let Some(address) = bound.with_result(position, look) else { return Err(taken(index)) };
+        let address = address?;
+        self.found_step = step;
+        self.found_address = address.expose_provenance();
         Ok(address)
     }
 
     /// Forgets the address, since the output is somebody else's now.
     pub fn forget(&mut self) {
-        self.found = None;
+        self.found_step = 0;
     }
 
-    fn look(&mut self, executable: &Inner, result: &Buffer, index: usize) -> Result<*const u8> {
+    /// Says where each step writes the output, if it is to do so.
+    pub fn store_to(&mut self, target: Option<HostTarget>) {
+        self.found_step = 0;
+        self.target = target;
+    }
+
+    /// Whether each step writes the output somewhere.
+    pub fn is_stored(&self) -> bool {
+        self.target.is_some()
+    }
+
+    /// Writes the output of a step to where the host wants it.
+    pub fn store(&mut self, executable: &Inner, bound: &Bound, position: usize, step: u64) -> Result<()> {
+        let Some(mut target) = self.target.take() else { return Ok(()) };
+        let index = position % executable.signature.outputs.len();
+        let stored =
+            bound.with_result(position, |result| self.store_result(executable, result, index, &mut target));
+        (self.found_step, self.found_address) = (step, target.address().expose_provenance());
+        self.target = Some(target);
+        stored.unwrap_or_else(|| Err(taken(index)))
+    }
+
+    fn store_result(
+        &mut self,
+        executable: &Inner,
+        result: &Buffer,
+        index: usize,
+        target: &mut HostTarget,
+    ) -> Result<()> {
         let spec = &executable.signature.outputs[index];
-        let size = spec.host_size();
-        if size == 0 {
-            return Ok(std::ptr::null());
+        if self.in_place == Some(true) {
+            result.copy_in_place(&mut target.as_output())?;
+            return Ok(());
         }
+        let layout = result.layout(spec.dims.len())?;
+        let is_readable = layout.is_row_major(&spec.dims) && !spec.dtype.is_sub_byte();
+        if is_readable && spec.host_size() > 0 && result.bytes(spec.host_size())?.is_some() {
+            self.in_place = Some(true);
+        }
+        copy_row_major(result, spec.array_type(), &layout, &mut target.as_output())
+    }
+
+    #[inline]
+    fn look(&mut self, executable: &Inner, result: &Buffer, index: usize) -> Result<*const u8> {
         if self.in_place == Some(true) {
             // A synchronous plugin gives no result before it is there.
-            if !executable.runtime.info.is_synchronous {
+            if !executable.is_synchronous() {
                 result.wait()?;
             }
             return result.address();
+        }
+        self.look_closer(executable, result, index)
+    }
+
+    #[cold]
+    fn look_closer(&mut self, executable: &Inner, result: &Buffer, index: usize) -> Result<*const u8> {
+        let (spec, size) = (&executable.signature.outputs[index], self.size);
+        if size == 0 {
+            return Ok(std::ptr::null());
         }
         let layout = result.layout(spec.dims.len())?;
         let is_readable = layout.is_row_major(&spec.dims) && !spec.dtype.is_sub_byte();
@@ -68,6 +149,7 @@ impl Output {
 }
 
 /// The error for an output that is not there any more.
+#[cold]
 pub fn taken(index: usize) -> Error {
     let message = format!("output {index} of the last step was taken");
     Error::new(Code::FailedPrecondition, Origin::Caller, message)

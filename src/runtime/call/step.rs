@@ -12,13 +12,31 @@ const LAST_LOOK: Duration = Duration::from_millis(2);
 
 impl Call {
     /// Runs a step and waits for its end.
+    #[inline]
     pub fn run(&mut self) -> Result<()> {
-        self.start()?;
+        if self.is_plain && self.state != State::InFlight {
+            presence::check()?;
+            self.state = State::Empty;
+            self.steps += 1;
+            self.bound.start()?;
+            self.state = State::Done;
+            return Ok(());
+        }
+        self.begin()?;
         self.wait(None)
     }
 
-    /// Starts a step. The results of the one before are gone, whatever comes.
+    /// Starts a step, whose end the host is told if it wants to be. The results of the one
+    /// before are gone, whatever comes.
     pub fn start(&mut self) -> Result<()> {
+        self.begin()?;
+        match &self.notice {
+            None => Ok(()),
+            Some(notice) => self.bound.notify(notice),
+        }
+    }
+
+    fn begin(&mut self) -> Result<()> {
         presence::check()?;
         self.check_idle()?;
         if let Some(obstacle) = &self.obstacle {
@@ -28,9 +46,7 @@ impl Call {
         self.refresh()?;
         self.state = State::Empty;
         self.steps += 1;
-        let inner = &*self.executable.0;
-        let notify = !inner.runtime.info.is_synchronous;
-        if let Err(error) = self.bound.start(&inner.loaded, notify) {
+        if let Err(error) = self.bound.start() {
             self.lose_feeds();
             // A plugin may have taken what was donated before it failed.
             let _ = self.settle();
@@ -39,7 +55,7 @@ impl Call {
         for feed in &mut self.feeds {
             feed.is_placed = false;
         }
-        self.state = State::InFlight(self.bound.take_event(0));
+        self.state = State::InFlight;
         Ok(())
     }
 
@@ -47,38 +63,42 @@ impl Call {
     /// running.
     pub fn wait(&mut self, limit: Option<Duration>) -> Result<()> {
         presence::check()?;
-        let State::InFlight(event) = &self.state else { return Ok(()) };
-        let Some(event) = event else { return self.finish(Ok(())) };
-        if let Some(limit) = limit {
-            let deadline = Instant::now().checked_add(limit);
-            let mut pause = FIRST_LOOK;
-            while !event.is_ready()? {
-                let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-                if left == Some(Duration::ZERO) {
-                    let message = format!("the step did not end within {} ms", limit.as_millis());
-                    return Err(Error::new(Code::DeadlineExceeded, Origin::Caller, message)
-                        .hint("it is still running; wait again"));
-                }
-                std::thread::sleep(left.map_or(pause, |left| left.min(pause)));
-                pause = (pause * 2).min(LAST_LOOK);
-            }
+        if self.state != State::InFlight {
+            return Ok(());
         }
-        let outcome = event.wait();
+        if let Some(limit) = limit {
+            self.wait_for(limit)?;
+        }
+        let outcome = self.bound.wait();
         self.finish(outcome)
+    }
+
+    /// Waits until the step has ended, or gives DEADLINE_EXCEEDED.
+    fn wait_for(&self, limit: Duration) -> Result<()> {
+        let deadline = Instant::now().checked_add(limit);
+        let mut pause = FIRST_LOOK;
+        while !self.bound.is_ready()? {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                let message = format!("the step did not end within {} ms", limit.as_millis());
+                return Err(Error::new(Code::DeadlineExceeded, Origin::Caller, message)
+                    .hint("it is still running; wait again"));
+            }
+            std::thread::sleep(left.map_or(pause, |left| left.min(pause)));
+            pause = (pause * 2).min(LAST_LOOK);
+        }
+        Ok(())
     }
 
     /// Whether no step is running. An error of the step comes from waiting for it.
     pub fn is_done(&self) -> bool {
-        match &self.state {
-            State::InFlight(Some(event)) => event.is_ready().unwrap_or(true),
-            _ => true,
-        }
+        self.state != State::InFlight || self.bound.is_ready().unwrap_or(true)
     }
 
     fn finish(&mut self, outcome: Result<()>) -> Result<()> {
         self.state = State::Empty;
         let settled = self.settle();
-        match outcome.and(settled) {
+        match outcome.and(settled).and_then(|()| self.store_all()) {
             Ok(()) => {
                 self.state = State::Done;
                 Ok(())
@@ -90,13 +110,20 @@ impl Call {
         }
     }
 
+    /// Writes outputs to where the host wants them.
+    fn store_all(&mut self) -> Result<()> {
+        for &position in &self.stored_outputs {
+            self.outputs[position].store(&self.executable.0, &self.bound, position, self.steps)?;
+        }
+        Ok(())
+    }
+
     /// Looks at what the host wrote, where that is needed.
     fn refresh(&mut self) -> Result<()> {
         for position in 0..self.busy_inputs.len() {
-            let index = self.busy_inputs[position];
-            let spec = &self.executable.inputs()[index];
-            self.inputs[index].refresh(&self.executable.0, spec, index)?;
-            self.place(index);
+            let position = self.busy_inputs[position];
+            self.inputs[position].refresh(&self.executable.0, &self.places, position)?;
+            self.place(position);
         }
         Ok(())
     }
@@ -108,7 +135,7 @@ impl Call {
             if feed.is_placed {
                 continue;
             }
-            let output = self.bound.take_result(0, feed.output);
+            let output = self.bound.take_result(feed.output);
             let output = output.ok_or_else(|| Error::internal("an output that is to be fed is missing"))?;
             let old = self.inputs[feed.input].feed(output);
             self.place(feed.input);
@@ -121,6 +148,7 @@ impl Call {
     /// After an error nobody has what was to be fed.
     fn lose_feeds(&mut self) {
         if !self.feeds.is_empty() {
+            self.is_plain = false;
             let message = "a step of this call failed, and what it was to feed to the next is lost";
             self.obstacle = Some(
                 Error::new(Code::FailedPrecondition, Origin::Caller, message)

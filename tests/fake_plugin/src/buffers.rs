@@ -68,13 +68,14 @@ impl Buffer {
         self.contents().storage.clone().ok_or_else(|| Failure::invalid("Buffer has been deleted or donated."))
     }
 
-    /// Gives the memory away to an execution.
-    pub fn donate(&self) -> Result<Arc<Storage>, Failure> {
+    /// Gives the memory to an execution, and says whether it gave it away: as with the real
+    /// plugins, the execution has to leave alone what somebody outside refers to.
+    pub fn donate(&self) -> Result<(Arc<Storage>, bool), Failure> {
         let mut contents = self.contents();
-        if contents.external_references > 0 {
-            return Err(Failure::invalid("Donation requested for buffer with external reference"));
-        }
-        contents.storage.take().ok_or_else(|| Failure::invalid("Buffer has been deleted or donated."))
+        let shared = contents.external_references > 0;
+        let storage = if shared { contents.storage.clone() } else { contents.storage.take() };
+        let storage = storage.ok_or_else(|| Failure::invalid("Buffer has been deleted or donated."))?;
+        Ok((storage, !shared))
     }
 }
 
@@ -188,6 +189,34 @@ entry! { PJRT_Client_BufferFromHostBuffer(args: PJRT_Client_BufferFromHostBuffer
         (host.copy(&tensor), Work::done())
     };
     args.done_with_host_buffer = released.event();
+    args.buffer = Buffer::hand_out(tensor, place, storage, Work::done(), false);
+    Ok(())
+}}
+
+entry! { PJRT_Client_CreateViewOfDeviceBuffer(args: PJRT_Client_CreateViewOfDeviceBuffer_Args) {
+    let client = ledger::find::<Client, _>(args.client)?;
+    let place = memories::place(args.device, args.memory)?;
+    if !client.owns(place.0.0) {
+        return Err(Failure::invalid("the device belongs to another client"));
+    }
+    let element = Element::of(args.element_type)
+        .ok_or_else(|| ledger::misuse(format!("the element type {}", args.element_type)))?;
+    // SAFETY: the caller describes the dimensions.
+    let tensor = Tensor { element, dims: unsafe { list(args.dims, args.num_dims) } };
+    // SAFETY: the caller passes a layout, or NULL.
+    if let Some(layout) = unsafe { args.layout.as_ref() }
+        && layout::wanted_strides(layout, &tensor)? != layout::strides(&tensor, &layout::row_major(tensor.dims.len()))
+    {
+        return Err(Failure::invalid("the fake plugin takes row-major views only"));
+    }
+    let data: *mut u8 = args.device_buffer_ptr.cast();
+    if !data.addr().is_multiple_of(ALIGNMENT) {
+        return Err(Failure::invalid("Can't create a view of buffer with unaligned data"));
+    }
+    let Some(on_delete) = args.on_delete_callback else {
+        return Err(ledger::misuse("no callback for a view".to_owned()));
+    };
+    let storage = Storage::foreign(data, tensor.size(), on_delete, args.on_delete_callback_arg);
     args.buffer = Buffer::hand_out(tensor, place, storage, Work::done(), false);
     Ok(())
 }}

@@ -113,7 +113,7 @@ fn take(buffers: Vec<Arc<Buffer>>, module: &Module, kept: &[i64]) -> Result<Vec<
         .into_iter()
         .zip(donated)
         .map(|(buffer, donated)| {
-            let storage = if donated { buffer.donate()? } else { buffer.storage()? };
+            let (storage, donated) = if donated { buffer.donate()? } else { (buffer.storage()?, false) };
             Ok(Argument { buffer, storage, donated })
         })
         .collect()

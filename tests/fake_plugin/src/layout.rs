@@ -20,7 +20,7 @@ pub fn strides(tensor: &Tensor, minor_to_major: &[i64]) -> Vec<i64> {
     let mut step = tensor.element.size as i64;
     for &dim in minor_to_major {
         strides[dim as usize] = step;
-        step *= tensor.dims[dim as usize];
+        step = step.saturating_mul(tensor.dims[dim as usize]); // of any size beside a 0
     }
     strides
 }

@@ -2,6 +2,7 @@
 
 use crate::events::Work;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ffi::c_void;
 use std::sync::Arc;
 
 /// What real plugins align their memory to, and ask of memory that they share.
@@ -21,7 +22,15 @@ enum Owner {
         writable: bool,
         released: Arc<Work>,
     },
+    /// Memory of a device that another library made.
+    Foreign {
+        on_delete: OnDelete,
+        argument: *mut c_void,
+    },
 }
+
+/// Hears that the plugin is done with memory.
+pub type OnDelete = unsafe extern "C" fn(memory: *mut c_void, argument: *mut c_void);
 
 // SAFETY: the memory is reached through raw pointers only, by executions that wait for
 // one another through events.
@@ -46,6 +55,11 @@ impl Storage {
         Arc::new(Self { data, size, owner: Owner::Caller { writable, released } })
     }
 
+    /// Another library's memory, until the function is called.
+    pub fn foreign(data: *mut u8, size: usize, on_delete: OnDelete, argument: *mut c_void) -> Arc<Self> {
+        Arc::new(Self { data, size, owner: Owner::Foreign { on_delete, argument } })
+    }
+
     pub fn data(&self) -> *mut u8 {
         self.data
     }
@@ -59,6 +73,7 @@ impl Storage {
         match self.owner {
             Owner::Plugin(_) => true,
             Owner::Caller { writable, .. } => writable,
+            Owner::Foreign { .. } => false,
         }
     }
 
@@ -82,6 +97,8 @@ impl Drop for Storage {
             // SAFETY: the memory was allocated with this layout.
             Owner::Plugin(layout) => unsafe { dealloc(self.data, *layout) },
             Owner::Caller { released, .. } => released.end(Ok(())),
+            // SAFETY: whoever made the view gave the function and its argument for this.
+            Owner::Foreign { on_delete, argument } => unsafe { on_delete(self.data.cast(), *argument) },
         }
     }
 }

@@ -123,7 +123,8 @@ fn fill(api: &mut PJRT_Api) {
         saving { PJRT_Executable_Serialize PJRT_Executable_DeserializeAndLoad }
         execute { PJRT_LoadedExecutable_Execute }
         buffers {
-            PJRT_Client_BufferFromHostBuffer PJRT_Buffer_Destroy PJRT_Buffer_ElementType
+            PJRT_Client_BufferFromHostBuffer PJRT_Client_CreateViewOfDeviceBuffer
+            PJRT_Buffer_Destroy PJRT_Buffer_ElementType
             PJRT_Buffer_Dimensions PJRT_Buffer_GetMemoryLayout PJRT_Buffer_OnDeviceSizeInBytes
             PJRT_Buffer_Device PJRT_Buffer_Delete PJRT_Buffer_IsDeleted PJRT_Buffer_IsOnCpu
         }

@@ -1,14 +1,20 @@
-//! `cargo xtask bench`: libcyxla against raw PJRT C, ONNX Runtime, JAX and pypjrt, and the
-//! time that listing plugins takes.
+//! `cargo xtask bench`: libcyxla against raw PJRT C, ONNX Runtime, JAX and pypjrt, alone and
+//! with threads; the time that a start and listing plugins take; the instructions of a step;
+//! and whether millions of steps leave memory as it is.
 
+mod callgrind;
 mod figures;
+mod instructions;
 mod machine;
 mod peer;
 mod plot;
 mod programs;
 mod request;
 mod round_trip;
+mod scaling;
+mod soak;
 mod start;
+mod targets;
 
 use std::path::PathBuf;
 
@@ -21,21 +27,21 @@ use crate::process;
 use crate::project::{self, Project};
 use crate::tools::{self, Tool};
 
+use instructions::Instructions;
 use machine::Machine;
 use peer::Peer;
 use plot::{Bar, Group};
 use request::Request;
 use round_trip::Comparison;
+use scaling::Scaling;
+use soak::Soak;
 use start::Starts;
+use targets::Target;
 
-/// What cyxla_run on the MLP may take, in the time of the same steps in raw PJRT C, for
-/// the check. The aim is 1.25; other work on the machine may cost the rest.
+/// What the tests demand. Other work on their machine may cost more than targets allow,
+/// which `cargo xtask bench --check` watches.
 const RUN_LIMIT: f64 = 1.5;
-/// The same for a bound call, in the time of the floor. The aim is 1.05.
 const BOUND_LIMIT: f64 = 1.25;
-
-/// What a start from the cache may take, in the time of ONNX Runtime's start, for the
-/// check. The aim is 1.0.
 const START_LIMIT: f64 = 1.1;
 
 /// Of the plot.
@@ -50,69 +56,126 @@ pub const TOOLS: &[&Tool] = &[
     &tools::MAKE,
     &tools::PYTHON,
     &tools::PIP,
+    &tools::VALGRIND,
 ];
 
-/// Measures; writes the figures into the build folder and, with --write, into docs.
+/// Measures; writes the figures into the build folder and, with --write, into docs. With
+/// --check a target that is missed is an error.
 pub fn run(project: &Project, arguments: &[&str]) -> Result<()> {
     let request = Request::parse(arguments)?;
-    if request.wants("round-trip") || request.wants("start") {
-        let tools =
-            [&tools::GCC, &tools::LIBC_HEADERS, &tools::CMAKE, &tools::MAKE, &tools::PYTHON, &tools::PIP];
-        tools::need(&tools)?;
+    if !request.only("listing") {
+        tools::need(TOOLS)?;
         project.build_release()?;
         plugins::ensure(project)?;
-        match (request.checks, request.wants("start")) {
-            (false, _) => compare(project, &request)?,
-            (true, false) => check(project)?,
-            (true, true) => check_start(project)?,
-        }
+        measure(project, &request)?;
     }
-    if request.wants("listing") {
-        process::run(project.cargo().args([
-            "bench",
-            "--package",
-            "libcyxla",
-            "--bench",
-            "listing",
-            "--locked",
-        ]))?;
+    if request.wants("listing") && !request.checks {
+        let listing = ["bench", "--package", "libcyxla", "--bench", "listing", "--locked"];
+        process::run(project.cargo().args(listing))?;
     }
     Ok(())
 }
 
-fn compare(project: &Project, request: &Request) -> Result<()> {
-    let site = Site::prepare(project)?;
+/// What was measured; parts that nobody wanted are missing.
+#[derive(Default)]
+struct Measured {
+    comparisons: Vec<Comparison>,
+    scaling: Option<Scaling>,
+    starts: Option<Starts>,
+    instructions: Option<Instructions>,
+    soak: Option<Soak>,
+}
+
+fn measure(project: &Project, request: &Request) -> Result<()> {
     let machine = Machine::look();
-    let mut comparisons = Vec::new();
-    if request.wants("round-trip") {
-        let mut peers = site.peers(project)?;
-        for program in round_trip::programs(&site.folder)? {
-            let comparison = round_trip::compare(&mut peers, &program, request.calls)?;
-            comparison.print();
-            comparisons.push(comparison);
+    let measured = Measured::all(project, request)?;
+    machine.print();
+    if let Some(instructions) = measured.instructions.as_ref().filter(|_| request.only("instructions")) {
+        instructions.print_functions();
+        if request.writes {
+            return instructions.record(project);
         }
     }
-    let starts = if request.wants("start") { Some(site.starts(project)?) } else { None };
-    starts.iter().for_each(Starts::print);
-    machine.print();
-    let figures = json!({
-        "machine": machine.json(),
-        "round_trip": comparisons.iter().map(Comparison::json).collect::<Vec<_>>(),
-        "start": starts.as_ref().map(Starts::json),
-    });
-    let figures = format!("{figures:#}\n");
-    let path = project.kept_folder("bench")?.join("bench.json");
-    project::write(&path, &figures)?;
-    println!("written to {}", path.display());
-    if request.writes {
-        let groups: Vec<Group> =
-            comparisons.iter().map(group).chain(starts.as_ref().map(start_group)).collect();
-        let plot = plot::svg(TITLE, &machine.line(), &groups);
-        project::write(&project.root.join("docs/bench.json"), &figures)?;
-        project::write(&project.root.join("docs/bench.svg"), &plot)?;
-        println!("written to docs/bench.json and docs/bench.svg");
+    let targets = measured.targets()?;
+    targets::print(&targets);
+    measured.write(project, request, &machine, &targets)?;
+    if request.checks { targets::judge(&targets) } else { Ok(()) }
+}
+
+impl Measured {
+    /// Measures what is wanted, and prints it.
+    fn all(project: &Project, request: &Request) -> Result<Self> {
+        let mut measured = Self::default();
+        let built = programs::build(project, "gcc")?;
+        if request.wants("round-trip") || request.wants("start") {
+            let site = Site::prepare(project, built.clone())?;
+            if request.wants("round-trip") {
+                let mut peers = site.peers(project)?;
+                for program in round_trip::programs(&site.folder)? {
+                    let comparison = round_trip::compare(&mut peers, &program, request.calls)?;
+                    comparison.print();
+                    measured.comparisons.push(comparison);
+                }
+            }
+            if request.wants("start") {
+                measured.starts = Some(site.starts(project)?);
+            }
+            measured.starts.iter().for_each(Starts::print);
+        }
+        if request.wants("scaling") {
+            measured.scaling = Some(scaling::measure(&built)?);
+            measured.scaling.iter().for_each(Scaling::print);
+        }
+        if request.wants("instructions") {
+            measured.instructions = Some(instructions::count(project, &built)?);
+            measured.instructions.iter().for_each(Instructions::print);
+        }
+        if request.wants("soak") {
+            measured.soak = Some(soak::run(&built)?);
+            measured.soak.iter().for_each(Soak::print);
+        }
+        Ok(measured)
     }
-    Ok(())
+
+    fn targets(&self) -> Result<Vec<Target>> {
+        let mut all = targets::of_calls(&self.comparisons)?;
+        all.extend(self.scaling.as_ref().and_then(targets::of_threads));
+        all.extend(self.starts.as_ref().map(targets::of_starts));
+        all.extend(self.instructions.iter().flat_map(targets::of_instructions));
+        all.extend(self.soak.as_ref().map(targets::of_soak));
+        Ok(all)
+    }
+
+    fn write(
+        &self,
+        project: &Project,
+        request: &Request,
+        machine: &Machine,
+        targets: &[Target],
+    ) -> Result<()> {
+        let figures = json!({
+            "machine": machine.json(),
+            "round_trip": self.comparisons.iter().map(Comparison::json).collect::<Vec<_>>(),
+            "scaling": self.scaling.as_ref().map(Scaling::json),
+            "start": self.starts.as_ref().map(Starts::json),
+            "instructions": self.instructions.as_ref().map(Instructions::json),
+            "soak": self.soak.as_ref().map(Soak::json),
+            "targets": targets::json(targets),
+        });
+        let figures = format!("{figures:#}\n");
+        let path = project.kept_folder("bench")?.join("bench.json");
+        project::write(&path, &figures)?;
+        println!("written to {}", path.display());
+        if request.writes {
+            let groups: Vec<Group> =
+                self.comparisons.iter().map(group).chain(self.starts.as_ref().map(start_group)).collect();
+            let plot = plot::svg(TITLE, &machine.line(), &groups);
+            project::write(&project.root.join("docs/bench.json"), &figures)?;
+            project::write(&project.root.join("docs/bench.svg"), &plot)?;
+            println!("written to docs/bench.json and docs/bench.svg");
+        }
+        Ok(())
+    }
 }
 
 /// Everything that comparing needs, made and installed.
@@ -123,9 +186,8 @@ struct Site {
 }
 
 impl Site {
-    fn prepare(project: &Project) -> Result<Self> {
+    fn prepare(project: &Project, built: PathBuf) -> Result<Self> {
         let peers = peers::ensure()?;
-        let built = programs::build(project, "gcc")?;
         let folder = programs::write(project, &built)?;
         programs::write_models(project, &peers, &folder)?;
         Ok(Self { built, folder, peers })
@@ -161,9 +223,9 @@ pub fn check(project: &Project) -> Result<()> {
     }
     let mlp = mlp.ok_or("there is no program to time")?;
     for (way, floor, limit) in
-        [("cyxla_run", "raw PJRT C", RUN_LIMIT), ("cyxla_call_run", "raw PJRT C, bound", BOUND_LIMIT)]
+        [(round_trip::RUN, round_trip::RAW, RUN_LIMIT), (round_trip::BOUND, round_trip::FLOOR, BOUND_LIMIT)]
     {
-        let ratio = mlp.ratio(way, floor)?;
+        let (ratio, _) = mlp.ratio(way, floor)?;
         if ratio > limit {
             return Err(format!(
                 "{way} takes {ratio:.2} times the same steps in C on the MLP; at most {limit} is allowed"
@@ -175,7 +237,7 @@ pub fn check(project: &Project) -> Result<()> {
 
 /// The start from the cache stays level with ONNX Runtime's.
 pub fn check_start(project: &Project) -> Result<()> {
-    let starts = Site::prepare(project)?.starts(project)?;
+    let starts = Site::prepare(project, programs::build(project, "gcc")?)?.starts(project)?;
     starts.print();
     if !starts.cache_was_used {
         return Err("a start that should have found its executable in the cache compiled it".into());
@@ -190,10 +252,22 @@ pub fn check_start(project: &Project) -> Result<()> {
     ))
 }
 
+/// A step takes no more instructions than it may, and than it did.
+pub fn check_instructions(project: &Project) -> Result<()> {
+    let instructions = instructions::count(project, &programs::build(project, "gcc")?)?;
+    instructions.print();
+    instructions.judge(project)
+}
+
+/// Results stay right and memory as it is, for as many steps as there is time for.
+pub fn check_soak(project: &Project) -> Result<()> {
+    soak::check(&programs::build(project, "gcc")?)
+}
+
 fn group(comparison: &Comparison) -> Group {
     let bars = comparison.rows.iter().map(|row| {
-        let (ratio, _) = comparison.ratios(row);
-        bar(&row.way, ratio, &format!("{:.1} us", row.figures.p50 / 1e3))
+        let (ratio, p99) = comparison.ratios(row);
+        bar(&row.way, ratio, &format!("{:.1} us; p99 {}", row.figures.p50 / 1e3, times(p99)))
     });
     Group { title: comparison.program.clone(), bars: bars.collect() }
 }
@@ -207,5 +281,15 @@ fn start_group(starts: &Starts) -> Group {
 }
 
 fn bar(way: &str, ratio: f64, time: &str) -> Bar {
-    Bar { label: way.into(), ratio, text: format!("{ratio:.2}x  ({time})"), is_ours: way.contains("cyxla") }
+    Bar {
+        label: way.into(),
+        ratio,
+        text: format!("{}  ({time})", times(ratio)),
+        is_ours: way.contains("cyxla"),
+    }
+}
+
+/// A ratio, with as many digits as say something.
+fn times(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{ratio:.2}x") } else { format!("{ratio:.0}x") }
 }

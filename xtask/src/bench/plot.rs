@@ -17,7 +17,7 @@ pub struct Bar {
     pub is_ours: bool,
 }
 
-const WIDTH: f64 = 820.0;
+const WIDTH: f64 = 880.0;
 const LEFT: f64 = 190.0;
 const RIGHT: f64 = 680.0;
 const ROW: f64 = 20.0;

@@ -27,7 +27,11 @@ pub fn build(project: &Project, compiler: &str) -> Result<PathBuf> {
 
 /// A program that loads the newest plugin, and keeps quiet about its options.
 pub fn command(program: &Path) -> Result<Command> {
-    let mut command = Command::new(program);
+    under(Command::new(program))
+}
+
+/// The same, under a program that watches it.
+pub fn under(mut command: Command) -> Result<Command> {
     command.env("CYXLA_PLUGIN", plugins::newest()?.path).env("TF_CPP_MIN_LOG_LEVEL", "1");
     Ok(command)
 }

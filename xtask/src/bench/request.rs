@@ -9,12 +9,12 @@ pub struct Request {
     pub calls: usize,
     /// Whether the figures go into docs, too.
     pub writes: bool,
-    /// Whether only limits are watched.
+    /// Whether the targets are to be met.
     pub checks: bool,
 }
 
 impl Request {
-    const PARTS: [&str; 3] = ["round-trip", "start", "listing"];
+    const PARTS: [&str; 6] = ["round-trip", "scaling", "start", "listing", "instructions", "soak"];
 
     pub fn parse(arguments: &[&str]) -> Result<Self> {
         let mut request = Self { part: None, calls: 20_000, writes: false, checks: false };
@@ -39,18 +39,27 @@ impl Request {
                 }
             }
         }
-        if request.writes && request.part.is_some() {
-            return Err("--write writes everything: leave the part out".into());
+        if request.writes && !request.is(None) && !request.is(Some("instructions")) {
+            return Err("--write writes everything, or what was counted of `instructions`".into());
         }
-        if request.checks && !["round-trip", "start"].iter().any(|part| request.part.as_deref() == Some(part))
-        {
-            return Err("--check is for round-trip or for start".into());
+        if request.checks && request.is(Some("listing")) {
+            return Err("there is no target for listing".into());
         }
         Ok(request)
     }
 
+    fn is(&self, part: Option<&str>) -> bool {
+        self.part.as_deref() == part
+    }
+
+    /// Whether nothing but this part is wanted.
+    pub fn only(&self, part: &str) -> bool {
+        self.is(Some(part))
+    }
+
+    /// Whether this part is wanted, by its name or among all.
     pub fn wants(&self, part: &str) -> bool {
-        self.part.as_deref().is_none_or(|wanted| wanted == part)
+        self.is(None) || self.only(part)
     }
 }
 
@@ -63,12 +72,16 @@ mod tests {
         let request = Request::parse(&["start", "--calls", "5"]).unwrap();
         assert!(request.wants("start") && !request.wants("listing") && request.calls == 5);
         assert!(Request::parse(&["--write"]).is_ok_and(|request| request.writes && request.wants("listing")));
+        assert!(
+            Request::parse(&["instructions", "--write"]).is_ok_and(|request| request.only("instructions"))
+        );
+        assert!(Request::parse(&["--check"]).is_ok_and(|request| request.checks && request.wants("soak")));
         for wrong in [
             &["--calls"][..],
             &["--calls", "0"],
             &["start", "listing"],
             &["start", "--write"],
-            &["--check"],
+            &["listing", "--check"],
             &["x"],
         ] {
             assert!(Request::parse(wrong).is_err(), "{wrong:?}");

@@ -15,6 +15,13 @@ const TURNS: usize = 10;
 /// What one way may take for a program, in nanoseconds; long programs get fewer calls.
 const BUDGET: u64 = 4_000_000_000;
 
+/// The ways of benches/round_trip.c.
+pub const FLOOR: &str = "raw PJRT C, bound";
+pub const RAW: &str = "raw PJRT C";
+pub const BOUND: &str = "cyxla_call_run";
+pub const RUN: &str = "cyxla_run";
+pub const ONNX_RUNTIME: &str = "ONNX Runtime C";
+
 /// A program that is timed.
 pub struct Program {
     id: String,
@@ -38,6 +45,7 @@ pub struct Row {
 
 /// A program, and a row for each way to run it. The first is the floor.
 pub struct Comparison {
+    pub id: String,
     pub program: String,
     pub rows: Vec<Row>,
 }
@@ -59,6 +67,7 @@ pub fn compare(peers: &mut [Peer], program: &Program, calls: usize) -> Result<Co
     let ways = peers.iter().flat_map(|peer| peer.ways.iter().cloned());
     let rows = ways.zip(times.into_iter().flatten().map(Figures::new));
     Ok(Comparison {
+        id: program.id.clone(),
         program: program.name.clone(),
         rows: rows.map(|(way, figures)| Row { way, figures }).collect(),
     })
@@ -114,12 +123,13 @@ impl Comparison {
         json!({"program": self.program, "ways": rows.collect::<Vec<_>>()})
     }
 
-    /// The median of one way in that of another.
-    pub fn ratio(&self, way: &str, to: &str) -> Result<f64> {
-        let p50 = |way: &str| {
+    /// The time of one way in that of another: at the median, and at the 99th percentile.
+    pub fn ratio(&self, way: &str, to: &str) -> Result<(f64, f64)> {
+        let find = |way: &str| {
             let row = self.rows.iter().find(|row| row.way == way);
-            row.map(|row| row.figures.p50).ok_or_else(|| format!("{way} took no part"))
+            row.map(|row| &row.figures).ok_or_else(|| format!("{way} took no part"))
         };
-        Ok(p50(way)? / p50(to)?)
+        let (way, to) = (find(way)?, find(to)?);
+        Ok((way.p50 / to.p50, way.p99 / to.p99))
     }
 }

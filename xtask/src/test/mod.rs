@@ -93,6 +93,13 @@ const STEPS: &[Step] = &[
         slow: true,
         needs: &[BUILD, PLUGINS],
         tools: bench::TOOLS,
+        ..step("instructions of a step", bench::check_instructions)
+    },
+    Step { slow: true, needs: &[BUILD, PLUGINS], tools: bench::TOOLS, ..step("soak", bench::check_soak) },
+    Step {
+        slow: true,
+        needs: &[BUILD, PLUGINS],
+        tools: bench::TOOLS,
         ..step("start compared with ONNX Runtime", bench::check_start)
     },
     Step {

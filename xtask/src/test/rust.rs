@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::Result;
+use crate::dlpack;
 use crate::plugins::{self, Plugin};
 use crate::process;
 use crate::project::Project;
@@ -130,7 +131,8 @@ pub fn with_plugin(mut command: Command, project: &Project, plugin: &Plugin) -> 
         .env("CYXLA_TEST_PLUGIN", &plugin.path)
         .env("CYXLA_TEST_PLUGIN_API", plugin.version)
         .env("CYXLA_TEST_FAKE", project.fake_plugin())
-        .env("CYXLA_TEST_HEADER", plugins::published_header()?);
+        .env("CYXLA_TEST_HEADER", plugins::published_header()?)
+        .env("CYXLA_TEST_DLPACK", dlpack::published_header()?);
     // What the person at the keyboard has set must not steer the tests.
     for name in STEERING {
         command.env_remove(name);
