@@ -352,6 +352,31 @@ static void programs_take_every_memory_of_a_cpu(void)
     }
 }
 
+static const char PINNED[] =
+    "module @pinned { func.func public @main(%a: tensor<4xf32> {mhlo.memory_kind = \"pinned_host\"})\n"
+    "    -> (tensor<4xf32> {mhlo.memory_kind = \"pinned_host\"}) {\n"
+    "  %0 = stablehlo.add %a, %a : tensor<4xf32>\n"
+    "  return %0 : tensor<4xf32> } }\n";
+
+/* A program may ask for a memory by name; plugins before PJRT 0.115 do not heed it. */
+static void a_program_may_name_a_memory(void)
+{
+    cyxla_executable *e = compiled(PINNED);
+
+    for (size_t i = 0; e && i < 3; i++) {
+        cyxla_buffer *original = four();
+        cyxla_buffer *copy = copy_of(original, 0, KINDS[i]);
+        cyxla_buffer *out = NULL;
+        CHECK_OK(execute_on(e, copy, &out));
+        CHECK_STR(cyxla_buffer_memory_kind(out), plugin_minor() < 115 ? "device" : "pinned_host");
+        holds(out, TWICE);
+        cyxla_buffer_free(original);
+        cyxla_buffer_free(copy);
+        cyxla_buffer_free(out);
+    }
+    cyxla_executable_free(e);
+}
+
 static void a_buffer_of_another_device_needs_a_copy(void)
 {
     cyxla_executable *e = compiled_for(1);
@@ -524,9 +549,11 @@ int main(int argc, char **argv)
     RUN(programs_take_every_memory_of_a_cpu);
     RUN(a_buffer_of_another_device_needs_a_copy);
     /* The fake plugin ignores the order that a program asks for, and shows its own. */
-    if (on_fake_plugin())
+    if (on_fake_plugin()) {
         RUN(other_plugins);
-    else
+    } else {
         RUN(another_order_is_copied_right);
+        RUN(a_program_may_name_a_memory);
+    }
     return test_end();
 }
