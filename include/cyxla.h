@@ -1492,6 +1492,15 @@ cyxla_error *cyxla_call_take(cyxla_call *call,
  * A buffer's contents do not change, except that a program to which it is donated
  * takes them. Any number of threads may use a buffer at once. `device` is always a
  * position among the runtime's devices, from 0.
+ *
+ * For languages that collect garbage: every object of this library may be freed by a
+ * finalizer, from any thread, in any order, several at once, also while other threads use
+ * what was made from it. A call keeps its executable and its buffers alive; a result and a
+ * copy need nothing of what they were made from; lent memory is kept by all that still
+ * reads it, and `release` comes once, after the last of them, from any thread. Two things
+ * are the wrapper's to keep: an object may not be freed while a function runs on the very
+ * object, and what a getter returned (cyxla_buffer_data, cyxla_buffer_dims) ends with the
+ * object that it was asked of.
  * ============================================================================= */
 
 /// Makes a buffer by copying an array from host memory.
@@ -1502,7 +1511,7 @@ cyxla_error *cyxla_call_take(cyxla_call *call,
 /// @param dtype        element type.
 /// @param dims         elements in each dimension; may be NULL only if `rank` is 0.
 /// @param rank         how many dimensions, at most 64; 0 for a scalar.
-/// @param byte_strides bytes from one element to the next in each dimension, of any sign, multiples of the element's size; NULL for row-major.
+/// @param byte_strides bytes from one element to the next in each dimension, of any sign or 0, multiples of the element's size, of no meaning in dimensions of one element; NULL for row-major.
 /// @param data         the element with index 0 in every dimension; may be NULL only if the array has no elements.
 /// @param out          receives a buffer to free with cyxla_buffer_free.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (type, dims, strides, device, NULL, a PRED byte other than 0 and 1), UNIMPLEMENTED (a type that the plugin is too old for), RESOURCE_EXHAUSTED (no memory), or as cyxla_initialize.
@@ -1545,6 +1554,32 @@ cyxla_error *cyxla_buffer_view_host(size_t device,
                                     void (*release)(void *user_data),
                                     void *user_data,
                                     cyxla_buffer **out);
+
+/// Makes a buffer of host memory without a copy, or fails.
+///
+/// As cyxla_buffer_view_host, but where that would copy, this is an error that says why
+/// the memory cannot be used in place; nothing is released then.
+///
+/// @param device       position of the device.
+/// @param dtype        element type; not PRED, and none narrower than a byte.
+/// @param dims         elements in each dimension, at least one; may be NULL only if `rank` is 0.
+/// @param rank         how many dimensions, at most 64; 0 for a scalar.
+/// @param data         a row-major array at a multiple of 64.
+/// @param writable     whether a program that the buffer is donated to may write its result there.
+/// @param release      called once when nothing uses the memory any more, from any thread; may be NULL.
+/// @param user_data    what `release` gets.
+/// @param out          receives a buffer to free with cyxla_buffer_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (also for memory that cannot be used in place), UNIMPLEMENTED (the plugin copies all the same, or is too old for the type), or as cyxla_buffer_from_host.
+/// @threads safe.   @blocks no.   @since 0.1
+cyxla_error *cyxla_buffer_view_host_strict(size_t device,
+                                           cyxla_dtype dtype,
+                                           const int64_t *dims,
+                                           size_t rank,
+                                           void *data,
+                                           bool writable,
+                                           void (*release)(void *user_data),
+                                           void *user_data,
+                                           cyxla_buffer **out);
 
 /// Copies a buffer to host memory, row-major whatever the device's own order is.
 ///
@@ -1619,6 +1654,57 @@ bool cyxla_buffer_is_view(const cyxla_buffer *buffer);
 /// @return true if it was donated; it can then only be freed.
 /// @threads safe.   @blocks no.   @since 0.1
 bool cyxla_buffer_is_donated(const cyxla_buffer *buffer);
+
+/* =============================================================================
+ * Memories: a device has one or more, each of a kind.
+ *
+ * Programs use the default one. A CPU plugin calls its memories "device" (the default),
+ * "pinned_host" and "unpinned_host", and programs take buffers from all of them, since all
+ * are the host's; elsewhere a program takes them from the default memory only.
+ * ============================================================================= */
+
+/// Returns how many memories a device has.
+///
+/// @param info     details, or NULL.
+/// @param device   the device's position, from 0.
+/// @return the count; 0 if there is no such device, or if the plugin does not tell.
+/// @threads safe.   @blocks no.   @since 0.1
+size_t cyxla_runtime_info_memory_count(const cyxla_runtime_info *info, size_t device);
+
+/// Returns the kind of a memory of a device, such as "device".
+///
+/// @param info     details, or NULL.
+/// @param device   the device's position, from 0.
+/// @param index    the memory's position, from 0; the first one is the device's default.
+/// @return text that lives until the process ends; NULL if there is no such memory.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_runtime_info_memory_kind(const cyxla_runtime_info *info,
+                                           size_t device,
+                                           size_t index);
+
+/// Returns the kind of the memory that a buffer is in.
+///
+/// @param buffer   a buffer, or NULL.
+/// @return text that lives until the process ends; NULL for NULL, if the buffer was donated, or if the plugin does not tell.
+/// @threads safe.   @blocks no.   @since 0.1
+const char *cyxla_buffer_memory_kind(const cyxla_buffer *buffer);
+
+/// Copies a buffer to a device, or to another memory of its own device.
+///
+/// The copy has contents of its own, also where it goes to the place of the original, and
+/// is no view of anything; the two live and are freed apart. Where the plugin can copy, it
+/// does so while the program goes on; where it cannot, the copy goes by way of host memory.
+///
+/// @param buffer       a buffer.
+/// @param device       position of the device.
+/// @param memory_kind  a kind of memory that the device has (cyxla_runtime_info_memory_kind); NULL for its default.
+/// @param out          receives a buffer to free with cyxla_buffer_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (device, kind, NULL), FAILED_PRECONDITION (donated, a forked child), RESOURCE_EXHAUSTED (no memory), or the plugin's own.
+/// @threads safe.   @blocks until the contents are there, where it goes by way of host memory; else no.   @since 0.1
+cyxla_error *cyxla_buffer_copy_to(const cyxla_buffer *buffer,
+                                  size_t device,
+                                  const char *memory_kind,
+                                  cyxla_buffer **out);
 
 /* =============================================================================
  * DLPack: arrays lent to and by other libraries, such as NumPy, JAX and PyTorch.

@@ -3,6 +3,15 @@
 //! A buffer's contents do not change, except that a program to which it is donated
 //! takes them. Any number of threads may use a buffer at once. `device` is always a
 //! position among the runtime's devices, from 0.
+//!
+//! For languages that collect garbage: every object of this library may be freed by a
+//! finalizer, from any thread, in any order, several at once, also while other threads use
+//! what was made from it. A call keeps its executable and its buffers alive; a result and a
+//! copy need nothing of what they were made from; lent memory is kept by all that still
+//! reads it, and `release` comes once, after the last of them, from any thread. Two things
+//! are the wrapper's to keep: an object may not be freed while a function runs on the very
+//! object, and what a getter returned (cyxla_buffer_data, cyxla_buffer_dims) ends with the
+//! object that it was asked of.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -37,6 +46,29 @@ unsafe fn array_type<'a>(
     Ok((dtype, dims, Buffer::check_type(dtype, dims)?))
 }
 
+/// Makes a buffer of host memory, by one of two ways.
+///
+/// # Safety
+/// NULL or numbers; `data` is what `view` lends, of the size that it is given; NULL or writable.
+unsafe fn view_host(
+    make: fn(usize, DType, &[i64], HostView) -> Result<Buffer>,
+    device: usize,
+    (dtype, dims, rank): (cyxla_dtype, *const i64, usize),
+    data: *const c_void,
+    view: &dyn Fn(usize) -> HostView,
+    out: *mut *mut cyxla_buffer,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let out = Out::new(out, "out")?;
+        let (dtype, dims, size) = array_type(dtype, dims, rank)?;
+        pointer::host_input(data, size, || "data".into())?;
+        let buffer = Arc::new(make(device, dtype, dims, view(size))?);
+        out.set_handle(cyxla_buffer { buffer });
+    }
+    Ok(())
+}
+
 /// Makes a buffer by copying an array from host memory.
 ///
 /// Makes the default runtime if there is none.
@@ -45,7 +77,7 @@ unsafe fn array_type<'a>(
 /// @param dtype        element type.
 /// @param dims         elements in each dimension; may be NULL only if `rank` is 0.
 /// @param rank         how many dimensions, at most 64; 0 for a scalar.
-/// @param byte_strides bytes from one element to the next in each dimension, of any sign, multiples of the element's size; NULL for row-major.
+/// @param byte_strides bytes from one element to the next in each dimension, of any sign or 0, multiples of the element's size, of no meaning in dimensions of one element; NULL for row-major.
 /// @param data         the element with index 0 in every dimension; may be NULL only if the array has no elements.
 /// @param out          receives a buffer to free with cyxla_buffer_free.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (type, dims, strides, device, NULL, a PRED byte other than 0 and 1), UNIMPLEMENTED (a type that the plugin is too old for), RESOURCE_EXHAUSTED (no memory), or as cyxla_initialize.
@@ -120,14 +152,46 @@ pub unsafe extern "C" fn cyxla_buffer_view_host(
     guard("cyxla_buffer_view_host", || {
         // SAFETY: NULL or `rank` numbers; `data` as the contract says; NULL or writable.
         unsafe {
-            let out = Out::new(out, "out")?;
-            let (dtype, dims, size) = array_type(dtype, dims, rank)?;
-            pointer::host_input(data, size, || "data".into())?;
-            let view = HostView::from_raw(data, size, writable, release, user_data);
-            let buffer = Arc::new(Buffer::view_host(device, dtype, dims, view)?);
-            out.set_handle(cyxla_buffer { buffer });
+            let view = |size| HostView::from_raw(data, size, writable, release, user_data);
+            view_host(Buffer::view_host, device, (dtype, dims, rank), data, &view, out)
         }
-        Ok(())
+    })
+}
+
+/// Makes a buffer of host memory without a copy, or fails.
+///
+/// As cyxla_buffer_view_host, but where that would copy, this is an error that says why
+/// the memory cannot be used in place; nothing is released then.
+///
+/// @param device       position of the device.
+/// @param dtype        element type; not PRED, and none narrower than a byte.
+/// @param dims         elements in each dimension, at least one; may be NULL only if `rank` is 0.
+/// @param rank         how many dimensions, at most 64; 0 for a scalar.
+/// @param data         a row-major array at a multiple of 64.
+/// @param writable     whether a program that the buffer is donated to may write its result there.
+/// @param release      called once when nothing uses the memory any more, from any thread; may be NULL.
+/// @param user_data    what `release` gets.
+/// @param out          receives a buffer to free with cyxla_buffer_free.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (also for memory that cannot be used in place), UNIMPLEMENTED (the plugin copies all the same, or is too old for the type), or as cyxla_buffer_from_host.
+/// @threads safe.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_buffer_view_host_strict(
+    device: usize,
+    dtype: cyxla_dtype,
+    dims: *const i64,
+    rank: usize,
+    data: *mut c_void,
+    writable: bool,
+    release: Option<unsafe extern "C" fn(user_data: *mut c_void)>,
+    user_data: *mut c_void,
+    out: *mut *mut cyxla_buffer,
+) -> *mut cyxla_error {
+    guard("cyxla_buffer_view_host_strict", || {
+        // SAFETY: NULL or `rank` numbers; `data` as the contract says; NULL or writable.
+        unsafe {
+            let view = |size| HostView::from_raw(data, size, writable, release, user_data);
+            view_host(Buffer::view_host_strict, device, (dtype, dims, rank), data, &view, out)
+        }
     })
 }
 

@@ -16,6 +16,7 @@ pub mod dtype;
 pub mod error;
 pub mod executable;
 pub mod executable_signature;
+pub mod memory;
 pub mod options;
 pub mod plugins;
 pub mod program;

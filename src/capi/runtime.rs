@@ -30,6 +30,7 @@ pub struct cyxla_runtime_info {
 struct Device {
     id: i64,
     kind: CString,
+    memory_kinds: Vec<CString>,
     json: CString,
 }
 
@@ -40,6 +41,7 @@ impl cyxla_runtime_info {
         let device = |device: &DeviceInfo| Device {
             id: device.id,
             kind: c_text(&device.kind),
+            memory_kinds: device.memory_kinds.iter().map(|kind| c_text(kind)).collect(),
             json: c_text(&device.json),
         };
         INFO.get_or_init(|| cyxla_runtime_info {
@@ -52,6 +54,11 @@ impl cyxla_runtime_info {
             json: c_text(&info.json),
             devices: info.devices.iter().map(device).collect(),
         })
+    }
+
+    /// The kinds of memory that a device has; none for one that does not exist.
+    pub(super) fn memory_kinds(&self, device: usize) -> &[CString] {
+        self.devices.get(device).map_or(&[], |device| &device.memory_kinds)
     }
 }
 

@@ -7,10 +7,10 @@ use crate::error::{Code, Error, Origin, Result};
 
 /// A device array of the plugin.
 pub struct Buffer {
-    api: &'static Api,
-    raw: *mut sys::PJRT_Buffer,
+    pub(super) api: &'static Api,
+    pub(super) raw: *mut sys::PJRT_Buffer,
     /// Its memory is host memory.
-    in_place: bool,
+    pub(super) in_place: bool,
 }
 
 // SAFETY: PJRT buffers may be used from any thread.
@@ -132,28 +132,37 @@ impl Buffer {
     /// The contents in place, `size` bytes of them, once they are ready; `None`
     /// where device memory is not host memory.
     pub fn bytes(&self, size: usize) -> Result<Option<&[u8]>> {
-        if !self.in_place {
-            return Ok(None);
-        }
-        let there = self.device_size()?;
-        if there < size {
-            let message = format!("the plugin made a buffer of {there} bytes where {size} were due");
-            return Err(Error::new(Code::Internal, Origin::Plugin, message));
-        }
         // Asking for the address does not wait, also for contents that failed.
-        self.wait()?;
-        if size == 0 {
-            return Ok(Some(&[]));
-        }
-        let address = self.address()?;
-        if address.is_null() {
-            let message = "the plugin gave no address for a buffer in host memory";
-            return Err(Error::new(Code::Internal, Origin::Plugin, message));
+        if self.in_place {
+            self.wait()?;
         }
         // SAFETY: the plugin's memory is host memory, holds an array of this size,
         // and is ready; it stays until the buffer is destroyed or donated, which
         // takes the buffer itself.
-        Ok(Some(unsafe { std::slice::from_raw_parts(address, size) }))
+        let bytes = |address| unsafe { std::slice::from_raw_parts(address, size) };
+        Ok(self.place(size)?.map(bytes))
+    }
+
+    /// Where the contents are in host memory, `size` bytes of them, which may not be ready
+    /// yet; `None` where device memory is not host memory.
+    pub fn place(&self, size: usize) -> Result<Option<*const u8>> {
+        if !self.in_place {
+            return Ok(None);
+        }
+        let refuse = |message: String| Err(Error::new(Code::Internal, Origin::Plugin, message));
+        let there = self.device_size()?;
+        if there < size {
+            return refuse(format!("the plugin made a buffer of {there} bytes where {size} were due"));
+        }
+        if size == 0 {
+            return Ok(Some(std::ptr::dangling()));
+        }
+        match self.address()? {
+            address if address.is_null() => {
+                refuse("the plugin gave no address for a buffer in host memory".into())
+            }
+            address => Ok(Some(address)),
+        }
     }
 
     /// Copies the contents in place to `destination`; gives false where device memory

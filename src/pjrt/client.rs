@@ -5,8 +5,8 @@ use std::sync::Once;
 
 use super::attribute::NamedValues;
 use super::{
-    Api, BorrowedBuffer, Buffer, Event, HostInput, HostOutput, HostView, Layout, LoadedExecutable, call,
-    list, owned_text, presence, sys,
+    Api, BorrowedBuffer, Buffer, Event, HostInput, HostOutput, HostView, Layout, LoadedExecutable, Memory,
+    call, list, owned_text, presence, sys,
 };
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Code, Error, Origin, Result};
@@ -142,9 +142,20 @@ impl Client {
         spec: ArraySpec<'_>,
         device: &Device,
     ) -> Result<Buffer> {
+        self.copy_from_host_to(data, spec, device, None)
+    }
+
+    /// The same into one of the device's memories, or into its default one.
+    pub fn copy_from_host_to(
+        &self,
+        data: HostInput<'_>,
+        spec: ArraySpec<'_>,
+        device: &Device,
+        memory: Option<&Memory>,
+    ) -> Result<Buffer> {
         check_size(&data, spec)?;
         // SAFETY: the memory holds the array; the plugin reads it during the call only.
-        let made = unsafe { self.make_buffer(data.address(), spec, COPY, device) };
+        let made = unsafe { self.make_buffer(data.address(), spec, COPY, device, memory) };
         made.map(|(buffer, _done)| buffer)
     }
 
@@ -175,7 +186,7 @@ impl Client {
         let semantics = if self.can_alias(data.address(), spec.dtype) { ZERO_COPY } else { COPY };
         // SAFETY: the memory holds the array during 'a; the result's drop waits until
         // the plugin is done with it.
-        let (buffer, done) = unsafe { self.make_buffer(data.address(), spec, semantics, device) }?;
+        let (buffer, done) = unsafe { self.make_buffer(data.address(), spec, semantics, device, None) }?;
         let done = done.filter(|_| semantics != COPY);
         Ok(BorrowedBuffer::new(buffer, done))
     }
@@ -183,12 +194,14 @@ impl Client {
     /// Makes a device array of row-major host memory that the host lends until it
     /// is released: in place where the memory is aligned for it, else as a copy.
     /// Gives the array, its order, and whether it is in place. After an error nothing
-    /// is released, and the memory is the host's again.
+    /// is released, and the memory is the host's again; it is one that the array is not
+    /// in place if it `must_be`.
     pub fn view_host(
         &self,
         view: HostView,
         spec: ArraySpec<'_>,
         device: &Device,
+        must_be: bool,
     ) -> Result<(Buffer, Layout, bool)> {
         check_size(&view.as_input(), spec)?;
         let address = view.address();
@@ -199,10 +212,14 @@ impl Client {
         };
         // SAFETY: the host lends memory that holds the array, writable where it says
         // so, until the release below, which the plugin's event triggers.
-        let (buffer, done) = unsafe { self.make_buffer(address, spec, semantics, device) }?;
+        let (buffer, done) = unsafe { self.make_buffer(address, spec, semantics, device, None) }?;
         // All that can fail comes before the memory is given back.
         let described = buffer.layout(spec.dims.len()).and_then(|layout| {
             let in_place = semantics != COPY && buffer.address()? == address;
+            if must_be && !in_place {
+                let message = "the plugin copied the memory, though it could be used in place";
+                return Err(Error::new(Code::Unimplemented, Origin::Plugin, message));
+            }
             Ok((layout, in_place))
         });
         let handed_over = described.and_then(|described| {
@@ -236,7 +253,7 @@ impl Client {
         // SAFETY: the memory holds the array and is writable during 'a; the result's drop
         // waits until the plugin is done with it. What is in it is copied at most, not
         // looked at.
-        let made = unsafe { self.make_buffer(output.address(), spec, MUTABLE_ZERO_COPY, device) }?;
+        let made = unsafe { self.make_buffer(output.address(), spec, MUTABLE_ZERO_COPY, device, None) }?;
         let (buffer, done) = made;
         Ok(BorrowedBuffer::new(buffer, done))
     }
@@ -246,22 +263,21 @@ impl Client {
         self.can_alias(output.address(), dtype)
     }
 
-    /// Whether device memory is host memory.
-    pub fn is_in_place(&self) -> bool {
-        self.in_place
-    }
-
     /// Whether plugins use this memory in place, as an array of such elements.
     pub(super) fn uses_in_place(&self, data: &HostInput<'_>, dtype: DType) -> bool {
         self.can_alias(data.address(), dtype)
     }
 
+    /// Whether device memory is host memory.
+    pub fn is_in_place(&self) -> bool {
+        self.in_place
+    }
+
     /// Whether plugins use memory at this address in place.
     fn can_alias(&self, address: *const u8, dtype: DType) -> bool {
-        const ALIGNMENT: usize = 64;
         // Types narrower than a byte are packed, so never the same bytes.
         self.in_place
-            && address.addr().is_multiple_of(ALIGNMENT)
+            && address.addr().is_multiple_of(VIEW_ALIGNMENT)
             && !address.is_null()
             && !dtype.is_sub_byte()
     }
@@ -276,6 +292,7 @@ impl Client {
         spec: ArraySpec<'_>,
         semantics: sys::PJRT_HostBufferSemantics,
         device: &Device,
+        memory: Option<&Memory>,
     ) -> Result<(Buffer, Option<Event>)> {
         let mut args = sys::PJRT_Client_BufferFromHostBuffer_Args::new();
         args.client = self.raw;
@@ -285,6 +302,7 @@ impl Client {
         args.num_dims = spec.dims.len();
         args.host_buffer_semantics = semantics;
         args.device = device.raw;
+        args.memory = memory.map_or(std::ptr::null_mut(), Memory::raw);
         // SAFETY: client and device are alive, the rest is the caller's promise.
         unsafe {
             call!(self.api, PJRT_Client_BufferFromHostBuffer, &mut args)?;
@@ -294,6 +312,9 @@ impl Client {
         .ok_or_else(|| plugin_fault("the plugin returned no buffer, and no error either"))
     }
 }
+
+/// What plugins ask of the address of memory that they use in place.
+pub const VIEW_ALIGNMENT: usize = 64;
 
 const COPY: sys::PJRT_HostBufferSemantics = sys::PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
 const ZERO_COPY: sys::PJRT_HostBufferSemantics = sys::PJRT_HostBufferSemantics_kImmutableZeroCopy;
@@ -322,6 +343,8 @@ pub struct Device {
     pub description: String,
     /// The number of the hardware behind it, or -1.
     pub local_hardware_id: i64,
+    /// Its memories, the default one first; none if the plugin does not tell.
+    pub memories: Vec<Memory>,
 }
 
 // SAFETY: PJRT devices may be used from any thread.
@@ -357,6 +380,7 @@ impl Device {
                 kind: owned_text(kind.device_kind, kind.device_kind_size),
                 description: owned_text(text.to_string, text.to_string_size),
                 local_hardware_id: hardware.local_hardware_id.into(),
+                memories: Memory::of_device(api, raw),
             })
         }
     }

@@ -6,9 +6,6 @@
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
-use crate::error::Result;
-use crate::memory;
-
 /// Memory that a call reads. NULL only when its size is 0.
 #[derive(Clone, Copy)]
 pub struct HostInput<'a> {
@@ -97,56 +94,6 @@ impl<'a> HostOutput<'a> {
     }
 }
 
-/// An array in host memory whose elements lie apart: bytes from one to the next in
-/// each dimension, of any sign.
-pub struct HostStrided<'a> {
-    address: *const u8,
-    dims: &'a [i64],
-    byte_strides: &'a [i64],
-    element_size: usize,
-}
-
-impl<'a> HostStrided<'a> {
-    /// The array whose element with index 0 in every dimension is at `address`.
-    ///
-    /// # Safety
-    /// Every element is readable during `'a`; dims and strides are equally many.
-    pub unsafe fn from_raw(
-        address: *const c_void,
-        dims: &'a [i64],
-        byte_strides: &'a [i64],
-        element_size: usize,
-    ) -> HostStrided<'a> {
-        HostStrided { address: address.cast(), dims, byte_strides, element_size }
-    }
-
-    /// The elements in row-major order; `size` is how many bytes they are.
-    pub fn gather(&self, size: usize) -> Result<Vec<u8>> {
-        // A few bytes with strides of zero can stand for more than there is memory.
-        let mut gathered = memory::room(size)?;
-        if size > 0 {
-            self.gather_from(0, 0, &mut gathered);
-        }
-        Ok(gathered)
-    }
-
-    /// Appends the part of the array that begins `offset` bytes from the start and
-    /// extends over the dimensions from `dimension` on.
-    fn gather_from(&self, dimension: usize, offset: isize, gathered: &mut Vec<u8>) {
-        let Some(&size) = self.dims.get(dimension) else {
-            // SAFETY: this is an element of the array, which is readable.
-            let element =
-                unsafe { std::slice::from_raw_parts(self.address.offset(offset), self.element_size) };
-            gathered.extend_from_slice(element);
-            return;
-        };
-        for index in 0..size {
-            let offset = offset + (index * self.byte_strides[dimension]) as isize;
-            self.gather_from(dimension + 1, offset, gathered);
-        }
-    }
-}
-
 /// Memory that the host lends for longer than a call, and how to give it back.
 pub struct HostView {
     address: *mut u8,
@@ -195,38 +142,5 @@ impl HostView {
             // consumed, so it is called once.
             unsafe { release(self.user_data) };
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Code;
-
-    fn gather(data: &[u16], start: usize, dims: &[i64], byte_strides: &[i64]) -> Vec<u16> {
-        let address = data[start..].as_ptr().cast();
-        // SAFETY: the tests name elements of `data` only.
-        let strided = unsafe { HostStrided::from_raw(address, dims, byte_strides, 2) };
-        let size = 2 * dims.iter().product::<i64>() as usize;
-        strided.gather(size).unwrap().chunks(2).map(|two| u16::from_ne_bytes([two[0], two[1]])).collect()
-    }
-
-    #[test]
-    fn strides_of_any_sign() {
-        let data = [0, 1, 2, 3, 4, 5];
-        assert_eq!(gather(&data, 0, &[2, 3], &[6, 2]), data);
-        assert_eq!(gather(&data, 0, &[3, 2], &[2, 6]), [0, 3, 1, 4, 2, 5]);
-        assert_eq!(gather(&data, 5, &[6], &[-2]), [5, 4, 3, 2, 1, 0]);
-        assert_eq!(gather(&data, 2, &[3], &[0]), [2, 2, 2]);
-        assert_eq!(gather(&data, 1, &[], &[]), [1]);
-        assert_eq!(gather(&data, 0, &[3, 0], &[6, 2]), [0u16; 0]);
-    }
-
-    #[test]
-    fn more_than_there_is_memory() {
-        let dims = [1 << 30, 1 << 30];
-        // SAFETY: an element with strides of zero is every element.
-        let strided = unsafe { HostStrided::from_raw([7u8].as_ptr().cast(), &dims, &[0, 0], 1) };
-        assert_eq!(strided.gather(1 << 60).unwrap_err().code(), Code::ResourceExhausted);
     }
 }

@@ -18,22 +18,26 @@ mod event;
 mod executable;
 mod host;
 mod host_target;
+mod memory;
 mod notice;
 mod own_memory;
 pub mod presence;
+mod strided;
 
 pub use api::Api;
 pub use attribute::Attribute;
 pub use bound::Bound;
 pub use buffer::{BorrowedBuffer, Buffer, BufferRef, Layout};
-pub use client::{ArraySpec, Client, Device};
+pub use client::{ArraySpec, Client, Device, VIEW_ALIGNMENT};
 pub use compiled::{Executable, MemoryUse, Shape};
 pub use event::{Event, HoldReleases};
 pub use executable::{Events, INLINE, LoadedExecutable, Results};
-pub use host::{HostInput, HostOutput, HostStrided, HostView};
+pub use host::{HostInput, HostOutput, HostView};
 pub use host_target::HostTarget;
+pub use memory::Memory;
 pub use notice::{Callback, Notice};
 pub use own_memory::OwnMemory;
+pub use strided::HostStrided;
 
 /// Calls a function of the plugin's table: its error, or an error that names the
 /// function when the plugin has none.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::run::{check_bools, copy_row_major};
-use super::{Runtime, runtime};
+use super::{Runtime, in_place, runtime};
 use crate::dtype::{ArrayType, DType, MOST_DIMS};
 use crate::error::{Code, Error, Origin, Result};
 use crate::memory;
@@ -25,7 +25,7 @@ pub struct Buffer {
     host_size: usize,
     device: usize,
     layout: Layout,
-    is_row_major: bool,
+    pub(super) is_row_major: bool,
     is_view: bool,
 }
 
@@ -54,14 +54,21 @@ impl Buffer {
         let element = dtype.host_size() as i64;
         let refuse = |message: String| Err(Error::invalid_argument(message).parameter("byte_strides"));
         let mut reach = 0i64;
+        if dims.contains(&0) {
+            return Ok(());
+        }
         for (index, (&dim, &stride)) in dims.iter().zip(byte_strides).enumerate() {
+            // No element is reached by the stride of a dimension of one: NumPy has any there.
+            if dim == 1 {
+                continue;
+            }
             if stride % element != 0 {
                 let name = dtype.name();
                 return refuse(format!(
                     "the stride of dimension {index} is {stride} bytes, no multiple of the {element} that an element of {name} takes"
                 ));
             }
-            let span = stride.checked_abs().and_then(|stride| stride.checked_mul((dim - 1).max(0)));
+            let span = stride.checked_abs().and_then(|stride| stride.checked_mul(dim - 1));
             match span.and_then(|span| reach.checked_add(span)) {
                 Some(sum) if sum <= isize::MAX as i64 - element => reach = sum,
                 _ => {
@@ -89,15 +96,31 @@ impl Buffer {
     /// Copies an array whose elements lie apart, by strides that `check_strides` took.
     pub fn from_strided(device: usize, dtype: DType, dims: &[i64], data: &HostStrided<'_>) -> Result<Buffer> {
         let size = Buffer::check_type(dtype, dims)?;
-        Buffer::from_host(device, dtype, dims, HostInput::new(&data.gather(size)?))
+        match data.as_dense(size) {
+            Some(dense) => Buffer::from_host(device, dtype, dims, dense),
+            None => Buffer::from_host(device, dtype, dims, HostInput::new(&data.gather(size)?)),
+        }
     }
 
     /// Takes a row-major array that the host lends, of the size that `check_type`
     /// gave. After an error nothing is released.
     pub fn view_host(device: usize, dtype: DType, dims: &[i64], view: HostView) -> Result<Buffer> {
+        Buffer::view(device, ArrayType(dtype, dims), view, false)
+    }
+
+    /// The same, but an error where the memory cannot be used in place.
+    pub fn view_host_strict(device: usize, dtype: DType, dims: &[i64], view: HostView) -> Result<Buffer> {
+        Buffer::view(device, ArrayType(dtype, dims), view, true)
+    }
+
+    fn view(device: usize, array: ArrayType<'_>, view: HostView, must_be_in_place: bool) -> Result<Buffer> {
+        let ArrayType(dtype, dims) = array;
         let runtime = runtime(&[])?;
         check_plugin_takes(runtime, dtype)?;
         let target = runtime.device(device)?;
+        if must_be_in_place {
+            in_place::check(runtime, &array, view.address())?;
+        }
         // Booleans are checked once, so nobody may change them afterwards; an array
         // without elements has no memory to lend.
         if dtype == DType::PRED || dims.contains(&0) {
@@ -105,8 +128,9 @@ impl Buffer {
             view.release();
             return Ok(buffer);
         }
-        let (made, layout, is_view) = runtime.client.view_host(view, ArraySpec { dtype, dims }, target)?;
-        Ok(Buffer::new(runtime, made, layout, ArrayType(dtype, dims), device, is_view))
+        let spec = ArraySpec { dtype, dims };
+        let (made, layout, is_view) = runtime.client.view_host(view, spec, target, must_be_in_place)?;
+        Ok(Buffer::new(runtime, made, layout, array, device, is_view))
     }
 
     /// Wraps a device array whose order the plugin has told.

@@ -58,7 +58,7 @@ pub fn make_all(executable: &Inner, device: usize, made: &mut SmallVec<[Buffer; 
         let spec = &executable.signature.outputs[index];
         let array = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
         let view = OwnMemory::new(spec.host_size())?.into_view();
-        let (buffer, _, _) = runtime.client.view_host(view, array, runtime.device(device)?)?;
+        let (buffer, _, _) = runtime.client.view_host(view, array, runtime.device(device)?, true)?;
         made.push(buffer);
     }
     Ok(())

@@ -164,7 +164,7 @@ impl Inner {
             let layout = result.layout(spec.dims.len())?;
             let is_whole =
                 spec.host_size() > 0 && !spec.dtype.is_sub_byte() && layout.is_row_major(&spec.dims);
-            let is_readable = is_whole && result.bytes(spec.host_size())?.is_some();
+            let is_readable = is_whole && result.place(spec.host_size())?.is_some();
             Ok(ResultForm { layout, is_readable })
         };
         let forms = results.iter().zip(&self.signature.outputs).map(form).collect::<Result<Vec<_>>>()?;

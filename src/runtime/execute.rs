@@ -96,6 +96,9 @@ fn check_arguments(executable: &Inner, inputs: &[&Buffer], devices: &[usize]) ->
                 name(position)
             ));
         }
+        if let Some(why) = input.why_out_of_reach() {
+            return refuse(format!("{}: the buffer {why}", name(position)));
+        }
     }
     check_donated_once(executable, inputs)
 }

@@ -36,6 +36,8 @@ pub struct DeviceInfo {
     pub id: i64,
     /// What it is.
     pub kind: String,
+    /// The kinds of its memories, the default one first.
+    pub memory_kinds: Vec<String>,
     /// All of it, as JSON.
     pub json: String,
 }
@@ -63,6 +65,7 @@ impl RuntimeInfo {
                     "kind": device.kind,
                     "description": device.description,
                     "local_hardware_id": device.local_hardware_id,
+                    "memory_kinds": memory_kinds(device),
                 })
             })
             .collect();
@@ -104,10 +107,15 @@ impl RuntimeInfo {
                 .map(|(device, value)| DeviceInfo {
                     id: device.id,
                     kind: device.kind.clone(),
+                    memory_kinds: memory_kinds(device),
                     json: value.to_string(),
                 })
                 .collect(),
             json: json.to_string(),
         }
     }
+}
+
+fn memory_kinds(device: &Device) -> Vec<String> {
+    device.memories.iter().map(|memory| memory.kind().to_owned()).collect()
 }

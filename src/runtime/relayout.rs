@@ -1,36 +1,18 @@
 //! Puts the elements of an array in row-major order.
 
 use crate::error::Result;
-use crate::memory;
-use crate::pjrt::Layout;
+use crate::pjrt::{HostStrided, Layout};
 
 /// The row-major form of a dense array whose memory has the order of `layout`.
 pub fn to_row_major(source: &[u8], dims: &[i64], layout: &Layout, element_size: usize) -> Result<Vec<u8>> {
-    let dims: Vec<usize> = dims.iter().map(|&dim| dim as usize).collect();
     // Bytes from one element to the next of each dimension, in the source.
     let mut strides = vec![0; dims.len()];
-    let mut stride = element_size;
+    let mut stride = element_size as i64;
     for dimension in layout.minor_to_major.iter().map(|&dimension| dimension as usize) {
         strides[dimension] = stride;
         stride *= dims[dimension];
     }
-    let mut ordered = memory::room(source.len())?;
-    let mut index = vec![0; dims.len()];
-    let mut at = 0;
-    while ordered.len() < source.len() {
-        ordered.extend_from_slice(&source[at..at + element_size]);
-        // Count the index up by one, the last dimension fastest.
-        for dimension in (0..dims.len()).rev() {
-            index[dimension] += 1;
-            at += strides[dimension];
-            if index[dimension] < dims[dimension] {
-                break;
-            }
-            at -= index[dimension] * strides[dimension];
-            index[dimension] = 0;
-        }
-    }
-    Ok(ordered)
+    HostStrided::dense(source, dims, &strides, element_size).gather(source.len())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::Result;
 use crate::project::{self, Project};
 
 /// The sections, in the order in which they stand in the header.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "version",
     "error",
     "dtype",
@@ -28,6 +28,7 @@ const SECTIONS: [&str; 16] = [
     "run",
     "call",
     "buffer",
+    "memory",
     "dlpack",
 ];
 

@@ -1,6 +1,6 @@
 //! Arrays in device memory.
 
-use super::{PJRT_Device, PJRT_Event, PJRT_Extension_Base};
+use super::{PJRT_Device, PJRT_Event, PJRT_Extension_Base, PJRT_Memory};
 use std::ffi::{c_int, c_void};
 
 pjrt_opaque! { PJRT_Buffer }
@@ -134,6 +134,23 @@ pjrt_structs! {
         extension_start: *mut PJRT_Extension_Base,
         buffer: *mut PJRT_Buffer,
         device: *mut PJRT_Device,
+    }
+    PJRT_Buffer_Memory_Args {
+        extension_start: *mut PJRT_Extension_Base,
+        buffer: *mut PJRT_Buffer,
+        memory: *mut PJRT_Memory,
+    }
+    PJRT_Buffer_CopyToDevice_Args {
+        extension_start: *mut PJRT_Extension_Base,
+        buffer: *mut PJRT_Buffer,
+        dst_device: *mut PJRT_Device,
+        dst_buffer: *mut PJRT_Buffer,
+    }
+    PJRT_Buffer_CopyToMemory_Args {
+        extension_start: *mut PJRT_Extension_Base,
+        buffer: *mut PJRT_Buffer,
+        dst_memory: *mut PJRT_Memory,
+        dst_buffer: *mut PJRT_Buffer,
     }
     PJRT_Buffer_ReadyEvent_Args {
         extension_start: *mut PJRT_Extension_Base,

@@ -1,4 +1,4 @@
-//! Devices and their descriptions. Both live as long as their client.
+//! Devices, their descriptions and their memories. All live as long as their client.
 
 use super::PJRT_Extension_Base;
 use std::ffi::{c_char, c_int};
@@ -43,5 +43,22 @@ pjrt_structs! {
         extension_start: *mut PJRT_Extension_Base,
         device: *mut PJRT_Device,
         local_hardware_id: c_int,
+    }
+    PJRT_Device_AddressableMemories_Args {
+        extension_start: *mut PJRT_Extension_Base,
+        device: *mut PJRT_Device,
+        memories: *const *mut PJRT_Memory,
+        num_memories: usize,
+    }
+    PJRT_Device_DefaultMemory_Args {
+        extension_start: *mut PJRT_Extension_Base,
+        device: *mut PJRT_Device,
+        memory: *mut PJRT_Memory,
+    }
+    PJRT_Memory_Kind_Args {
+        extension_start: *mut PJRT_Extension_Base,
+        memory: *mut PJRT_Memory,
+        kind: *const c_char,
+        kind_size: usize,
     }
 }

@@ -56,6 +56,9 @@ impl Input {
                 "input {index}: the buffer is on device {is}, but the program runs on device {device}"
             ));
         }
+        if let Some(why) = buffer.why_out_of_reach() {
+            return refuse(format!("input {index}: the buffer {why}"));
+        }
         let contents = buffer.share_row_major()?;
         Ok(Input::Bound { buffer: Arc::clone(buffer), contents, fed: None })
     }

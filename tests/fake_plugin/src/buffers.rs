@@ -1,11 +1,12 @@
 //! Buffers: made from host memory, described, deleted.
 
-use crate::client::{Client, Device, Handle};
+use crate::client::{Client, Handle};
 use crate::element::Element;
 use crate::errors::Failure;
 use crate::events::Work;
 use crate::layout::{self, each_index};
 use crate::ledger::{self, Object};
+use crate::memories;
 use crate::module_text::Tensor;
 use crate::storage::{ALIGNMENT, Storage};
 use crate::sys::*;
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Buffer {
     pub tensor: Tensor,
     pub device: Handle<PJRT_Device>,
+    pub memory: Handle<PJRT_Memory>,
     /// Ends when the contents are there.
     pub ready: Arc<Work>,
     pub minor_to_major: Vec<i64>,
@@ -24,6 +26,9 @@ pub struct Buffer {
 impl Object for Buffer {
     const KIND: &'static str = "buffer";
 }
+
+/// A device and one of its memories.
+pub type Place = (Handle<PJRT_Device>, Handle<PJRT_Memory>);
 
 /// What changes during a buffer's life.
 pub struct Contents {
@@ -36,7 +41,7 @@ pub struct Contents {
 impl Buffer {
     pub fn hand_out(
         tensor: Tensor,
-        device: *mut PJRT_Device,
+        (device, memory): Place,
         storage: Arc<Storage>,
         ready: Arc<Work>,
         column_major: bool,
@@ -46,7 +51,8 @@ impl Buffer {
         let contents = Contents { storage: Some(storage), external_references: 0, delete_wanted: false };
         ledger::hand_out(Arc::new(Self {
             tensor,
-            device: Handle(device),
+            device,
+            memory,
             ready,
             minor_to_major,
             contents: Mutex::new(contents),
@@ -163,8 +169,8 @@ fn wanted_tensor(args: &PJRT_Client_BufferFromHostBuffer_Args) -> Result<Tensor,
 
 entry! { PJRT_Client_BufferFromHostBuffer(args: PJRT_Client_BufferFromHostBuffer_Args) {
     let client = ledger::find::<Client, _>(args.client)?;
-    ledger::find::<Device, _>(args.device)?;
-    if !client.owns(args.device) {
+    let place = memories::place(args.device, args.memory)?;
+    if !client.owns(place.0.0) {
         return Err(Failure::invalid("the device belongs to another client"));
     }
     let tensor = wanted_tensor(args)?;
@@ -173,6 +179,7 @@ entry! { PJRT_Client_BufferFromHostBuffer(args: PJRT_Client_BufferFromHostBuffer
     let shares = writable
         || args.host_buffer_semantics == PJRT_HostBufferSemantics_kImmutableZeroCopy;
     let aligned = host.data.addr().is_multiple_of(ALIGNMENT) && !host.data.is_null();
+    let shares = shares && !client.script.copy_views;
     let (storage, released) = if shares && host.dense && aligned && tensor.size() > 0 {
         let released = Arc::new(Work::default());
         let data = host.data.cast_mut();
@@ -182,14 +189,14 @@ entry! { PJRT_Client_BufferFromHostBuffer(args: PJRT_Client_BufferFromHostBuffer
         (host.copy(&tensor), Work::done())
     };
     args.done_with_host_buffer = released.event();
-    args.buffer = Buffer::hand_out(tensor, args.device, storage, Work::done(), false);
+    args.buffer = Buffer::hand_out(tensor, place, storage, Work::done(), false);
     Ok(())
 }}
 
 entry! { PJRT_Client_CreateViewOfDeviceBuffer(args: PJRT_Client_CreateViewOfDeviceBuffer_Args) {
     let client = ledger::find::<Client, _>(args.client)?;
-    ledger::find::<Device, _>(args.device)?;
-    if !client.owns(args.device) {
+    let place = memories::place(args.device, args.memory)?;
+    if !client.owns(place.0.0) {
         return Err(Failure::invalid("the device belongs to another client"));
     }
     let element = Element::of(args.element_type)
@@ -210,7 +217,7 @@ entry! { PJRT_Client_CreateViewOfDeviceBuffer(args: PJRT_Client_CreateViewOfDevi
         return Err(ledger::misuse("no callback for a view".to_owned()));
     };
     let storage = Storage::foreign(data, tensor.size(), on_delete, args.on_delete_callback_arg);
-    args.buffer = Buffer::hand_out(tensor, args.device, storage, Work::done(), false);
+    args.buffer = Buffer::hand_out(tensor, place, storage, Work::done(), false);
     Ok(())
 }}
 

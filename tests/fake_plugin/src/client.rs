@@ -2,6 +2,7 @@
 
 use crate::errors::Failure;
 use crate::ledger::{self, Object};
+use crate::memories::Memory;
 use crate::options::ClientOptions;
 use crate::script::{Script, Threads};
 use crate::sys::*;
@@ -18,6 +19,8 @@ pub struct Device {
     pub id: i32,
     pub name: String,
     description: Handle<PJRT_DeviceDescription>,
+    pub memories: Vec<Handle<PJRT_Memory>>,
+    pub default_memory: Handle<PJRT_Memory>,
 }
 
 impl Object for Description {
@@ -98,6 +101,9 @@ impl Drop for Client {
         for device in &self.devices {
             if let Ok(Some(device)) = ledger::destroy::<Device, _>(device.0) {
                 let _ = ledger::destroy::<Description, _>(device.description.0);
+                for memory in &device.memories {
+                    let _ = ledger::destroy::<Memory, _>(memory.0);
+                }
             }
         }
     }
@@ -123,17 +129,24 @@ impl Running {
     }
 }
 
-fn make_device(id: i32) -> Handle<PJRT_Device> {
+fn make_device(id: i32, script: &Script) -> Handle<PJRT_Device> {
     let description = ledger::hand_out(Arc::new(Description {
         id,
         debug: format!("cpu:{id}"),
         text: format!("FakeDevice(id={id})"),
     }));
-    Handle(ledger::hand_out(Arc::new(Device {
+    let memories: Vec<_> = script.memories.iter().map(|kind| Memory::of_kind(kind)).collect();
+    let device = Handle(ledger::hand_out(Arc::new(Device {
         id,
         name: format!("cpu:{id}"),
         description: Handle(description),
-    })))
+        default_memory: memories[script.default_memory],
+        memories: memories.clone(),
+    })));
+    for memory in memories {
+        Memory::belongs_to(memory, device);
+    }
+    device
 }
 
 entry! { PJRT_Plugin_Initialize(_args: PJRT_Plugin_Initialize_Args) {
@@ -182,7 +195,7 @@ entry! { PJRT_Client_Create(args: PJRT_Client_Create_Args) {
     let options = unsafe {
         ClientOptions::read(&script, args.create_options, args.num_options)?
     };
-    let devices = (0..).take(options.devices).map(make_device).collect();
+    let devices = (0..).take(options.devices).map(|id| make_device(id, &script)).collect();
     let client = Client { script, options, devices, running: Arc::default() };
     args.client = ledger::hand_out(Arc::new(client));
     Ok(())

@@ -8,6 +8,7 @@ use crate::events::Work;
 use crate::executables::LoadedExecutable;
 use crate::layout;
 use crate::ledger;
+use crate::memories;
 use crate::module_text::{Module, Tensor};
 use crate::storage::Storage;
 use crate::sys::*;
@@ -204,9 +205,10 @@ entry! { PJRT_LoadedExecutable_Execute(args: PJRT_LoadedExecutable_Execute_Args)
     if !results.is_empty() {
         // SAFETY: the caller passes one list with room for every result.
         let slots = unsafe { std::slice::from_raw_parts_mut(*args.output_lists, results.len()) };
+        let place = memories::place(device, std::ptr::null_mut())?;
         for ((slot, output), storage) in slots.iter_mut().zip(&module.outputs).zip(&results) {
             let (storage, ended) = (storage.clone(), ended.clone());
-            *slot = Buffer::hand_out(output.clone(), device, storage, ended, script.column_major);
+            *slot = Buffer::hand_out(output.clone(), place, storage, ended, script.column_major);
         }
     }
     if !args.device_complete_events.is_null() {

@@ -31,6 +31,10 @@
 //! | `execute_error` | Execute returns FAILED_PRECONDITION |
 //! | `await_error` | Execute succeeds; its results are ready with an error, INTERNAL |
 //! | `column_major` | results of two and more dimensions are stored column-major |
+//! | `memory=KIND` | a memory that each device has; given once or more, these instead of `device`, `pinned_host` and `unpinned_host` |
+//! | `default_memory=N` | which of them is the default one (0) |
+//! | `alias_copies` | copies share the memory of what they were made from |
+//! | `copy_views` | host memory is copied also where it could be used in place |
 //!
 //! # What it checks
 //!
@@ -62,6 +66,7 @@ mod executables;
 mod execute;
 mod layout;
 mod ledger;
+mod memories;
 mod module_text;
 mod options;
 mod proto;

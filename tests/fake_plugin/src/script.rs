@@ -22,6 +22,10 @@ pub struct Script {
     pub execute_error: bool,
     pub await_error: bool,
     pub column_major: bool,
+    pub memories: Vec<String>,
+    pub default_memory: usize,
+    pub alias_copies: bool,
+    pub copy_views: bool,
 }
 
 /// Where an execution runs.
@@ -50,9 +54,16 @@ impl Default for Script {
             execute_error: false,
             await_error: false,
             column_major: false,
+            memories: Vec::new(),
+            default_memory: 0,
+            alias_copies: false,
+            copy_views: false,
         }
     }
 }
+
+/// The memories of a device of the real CPU plugins.
+const MEMORIES: [&str; 3] = ["device", "pinned_host", "unpinned_host"];
 
 /// The script read last, for functions that are given no client.
 static CURRENT: Mutex<Option<Arc<Script>>> = Mutex::new(None);
@@ -97,12 +108,24 @@ impl Script {
                 "execute_error" => script.execute_error = true,
                 "await_error" => script.await_error = true,
                 "column_major" => script.column_major = true,
+                "memory" => script.memories.push(value.to_owned()),
+                "default_memory" => script.default_memory = number(word, value),
+                "alias_copies" => script.alias_copies = true,
+                "copy_views" => script.copy_views = true,
                 name => match Mode::named(name) {
                     Some(mode) => script.mode = mode,
                     None => panic!("CYXLA_FAKE_PLUGIN: unknown word `{word}`"),
                 },
             }
         }
+        if script.memories.is_empty() {
+            script.memories = MEMORIES.map(str::to_owned).to_vec();
+        }
+        assert!(
+            script.default_memory < script.memories.len(),
+            "CYXLA_FAKE_PLUGIN: there is no memory {}",
+            script.default_memory
+        );
         script
     }
 }

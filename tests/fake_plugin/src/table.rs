@@ -1,7 +1,7 @@
 //! The function table: a working one, and ways to spoil it.
 
 use crate::sys::*;
-use crate::{buffers, client, compile, errors, events, executables, execute, readback, saving};
+use crate::{buffers, client, compile, errors, events, executables, execute, memories, readback, saving};
 use std::mem::offset_of;
 use std::sync::{Mutex, PoisonError};
 
@@ -105,6 +105,10 @@ fn fill(api: &mut PJRT_Api) {
             PJRT_DeviceDescription_Id PJRT_DeviceDescription_Kind
             PJRT_DeviceDescription_DebugString PJRT_DeviceDescription_ToString
             PJRT_Device_GetDescription PJRT_Device_IsAddressable PJRT_Device_LocalHardwareId
+        }
+        memories {
+            PJRT_Device_AddressableMemories PJRT_Device_DefaultMemory PJRT_Memory_Kind
+            PJRT_Buffer_Memory PJRT_Buffer_CopyToDevice PJRT_Buffer_CopyToMemory
         }
         compile { PJRT_Client_Compile }
         executables {
