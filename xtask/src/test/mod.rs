@@ -91,7 +91,6 @@ const STEPS: &[Step] = &[
     },
     Step {
         slow: true,
-        needs: &[PLUGINS],
         tools: &[&tools::CLANG, &tools::GXX, &tools::RUST_SOURCES],
         ..step("races (ThreadSanitizer)", tsan::tests)
     },

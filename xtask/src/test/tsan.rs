@@ -9,11 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::rust::with_plugin;
 use crate::Result;
-use crate::plugins;
 use crate::process;
-use crate::project::{self, Project};
+use crate::project::Project;
 
 /// What a program runs with: the fake plugin's script.
 const SYNCHRONOUS: &str = "works";
@@ -40,7 +38,7 @@ pub fn tests(project: &Project) -> Result<()> {
         let program = built.link(name, &project.root.join("tests/c").join(name).with_extension("c"))?;
         for script in scripts {
             println!("CYXLA_FAKE_PLUGIN={script}");
-            process::run(built.command(project, &program)?.env("CYXLA_FAKE_PLUGIN", script))?;
+            process::run(built.command(&program).env("CYXLA_FAKE_PLUGIN", script))?;
         }
     }
     Ok(())
@@ -64,12 +62,15 @@ impl Built {
     fn new(project: &Project) -> Result<Built> {
         let triple = process::output(Command::new("rustc").args(["--print", "host-tuple"]))?;
         let (triple, target) = (triple.trim(), project.target.join("xtask/tsan-target"));
-        let mut cargo = project.cargo();
-        cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=thread");
-        cargo.env("CARGO_TARGET_DIR", &target).args(["build", "--lib", "--locked"]);
-        cargo.args(["--package", "libcyxla", "--package", "cyxla-fake-plugin"]);
-        process::run(cargo.args(["-Zbuild-std=std,panic_unwind", "--target", triple]))?;
-
+        for (package, part) in
+            [("libcyxla", "--crate-type=cdylib"), ("cyxla-fake-plugin", "--crate-type=cdylib")]
+        {
+            let mut cargo = project.cargo();
+            cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=thread");
+            cargo.env("CARGO_TARGET_DIR", &target).env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+            cargo.args(["rustc", part, "--package", package, "--locked"]);
+            process::run(cargo.args(["-Zbuild-std=std,panic_unwind", "--target", triple]))?;
+        }
         let libraries = target.join(triple).join("debug");
         let link = libraries.join("libcyxla.so.0");
         let _ = fs::remove_file(&link);
@@ -115,19 +116,22 @@ impl Built {
         Ok(program)
     }
 
-    fn command(&self, project: &Project, program: &Path) -> Result<Command> {
-        let mut run = with_plugin(Command::new(program), project, &plugins::newest()?)?;
+    /// A run of a program. What the person at the keyboard or cargo has set would lead it
+    /// to other libraries and plugins.
+    fn command(&self, program: &Path) -> Command {
+        let mut run = Command::new(program);
+        // ThreadSanitizer finds the names for its reports with the help of a program.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        run.env_clear().env("PATH", path).env("CYXLA_TEST_PLUGIN_API", "fake");
         run.env("CYXLA_PLUGIN", self.libraries.join("libcyxla_fake_plugin.so"));
-        run.env("CYXLA_TEST_PLUGIN_API", "fake").env_remove("TSAN_OPTIONS");
-        Ok(run)
+        run
     }
 
     /// A race in the host and one in the library, both made for this.
     fn check_that_races_are_reported(&self) -> Result<()> {
         let program = self.link("control", &self.sources.join("../tsan/control.c"))?;
         for (race, place) in [("host", "write_variable"), ("library", "cyxla_options_set_int")] {
-            let said =
-                process::output_of_failure(Command::new(&program).arg(race).env_remove("TSAN_OPTIONS"))?;
+            let said = process::output_of_failure(self.command(&program).arg(race))?;
             if !is_report(&said, place) {
                 return Err(format!("a race in {place} was not reported, so nothing would be:\n{said}"));
             }
