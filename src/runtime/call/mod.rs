@@ -167,7 +167,9 @@ impl Call {
         Ok(Buffer::new(inner.runtime, taken, layout, spec.array_type(), inner.device(), false))
     }
 
+    /// The memory of the call and the plugin's are the host's, and the plugin is there.
     fn check_idle(&self) -> Result<()> {
+        presence::check()?;
         match self.state {
             State::InFlight(_) => {
                 Err(Error::new(Code::FailedPrecondition, Origin::Caller, "a step of this call is in flight")

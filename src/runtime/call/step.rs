@@ -19,7 +19,6 @@ impl Call {
 
     /// Starts a step. The results of the one before are gone, whatever comes.
     pub fn start(&mut self) -> Result<()> {
-        presence::check()?;
         self.check_idle()?;
         if let Some(obstacle) = &self.obstacle {
             return Err(obstacle.clone());
@@ -70,7 +69,7 @@ impl Call {
     /// Whether no step is running. An error of the step comes from waiting for it.
     pub fn is_done(&self) -> bool {
         match &self.state {
-            State::InFlight(Some(event)) => event.is_ready().unwrap_or(true),
+            State::InFlight(Some(event)) => presence::is_gone() || event.is_ready().unwrap_or(true),
             _ => true,
         }
     }
