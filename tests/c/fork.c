@@ -193,17 +193,6 @@ static void calls_are_refused_in_a_child(void)
 
 /* --- forks while something is going on --- */
 
-/* Sixteen million additions, for plugins that divide and postpone what takes long. */
-static const char LONG[] =
-    "module @long { func.func public @main(%a: tensor<16777216xf32>) -> tensor<16777216xf32> {\n"
-    "  %0 = stablehlo.add %a, %a : tensor<16777216xf32>\n"
-    "  return %0 : tensor<16777216xf32> } }\n";
-
-static const char *long_program(void)
-{
-    return on_fake_plugin() ? DOUBLE_F32_4 : LONG; /* the fake one is told to wait */
-}
-
 static void a_step_is_in_flight(void)
 {
     executable = compiled(long_program());

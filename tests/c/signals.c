@@ -13,26 +13,6 @@
 #include "support.h"
 #include "test.h"
 
-/* A tenth of a second and more. No matrix product: those of PJRT 0.81 do not stand
- * signals, with or without the library (docs/errors.md). */
-static const char LONG[] =
-    "module @long { func.func public @main(%a: tensor<4194304xf32>) -> tensor<4194304xf32> {\n"
-    "  %0 = stablehlo.tanh %a : tensor<4194304xf32>\n"
-    "  %1 = stablehlo.add %0, %a : tensor<4194304xf32>\n"
-    "  %2 = stablehlo.tanh %1 : tensor<4194304xf32>\n"
-    "  %3 = stablehlo.add %2, %a : tensor<4194304xf32>\n"
-    "  %4 = stablehlo.tanh %3 : tensor<4194304xf32>\n"
-    "  %5 = stablehlo.add %4, %a : tensor<4194304xf32>\n"
-    "  %6 = stablehlo.tanh %5 : tensor<4194304xf32>\n"
-    "  %7 = stablehlo.add %6, %a : tensor<4194304xf32>\n"
-    "  %8 = stablehlo.tanh %7 : tensor<4194304xf32>\n"
-    "  %9 = stablehlo.add %8, %a : tensor<4194304xf32>\n"
-    "  %10 = stablehlo.tanh %9 : tensor<4194304xf32>\n"
-    "  %11 = stablehlo.add %10, %a : tensor<4194304xf32>\n"
-    "  %12 = stablehlo.tanh %11 : tensor<4194304xf32>\n"
-    "  %13 = stablehlo.add %12, %a : tensor<4194304xf32>\n"
-    "  return %13 : tensor<4194304xf32> } }\n";
-
 /* --- the storm --- */
 
 static volatile sig_atomic_t signals;
@@ -124,7 +104,7 @@ static cyxla_call *long_call(void)
     cyxla_call *call = NULL;
     const void *result = NULL;
 
-    executable = compiled(on_fake_plugin() ? DOUBLE_F32_4 : LONG); /* the fake one is told to wait */
+    executable = compiled(long_program());
     if (!executable || !CHECK_OK(cyxla_call_new(executable, NULL, &call)))
         return NULL;
     float *a = cyxla_call_input(call, 0, 0, &size);
