@@ -42,7 +42,8 @@ fn room_on_main_stack() -> Option<usize> {
     limit.min(LARGEST).checked_sub(end.checked_sub(here)?)
 }
 
-fn in_own_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+/// Runs `work` in a thread of its own, which has a lot of stack, and waits for it.
+pub fn in_own_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name(NAME.to_owned()).stack_size(STACK_SIZE);
         let thread = builder.spawn_scoped(scope, work).map_err(|error| {

@@ -49,6 +49,8 @@ fn options_and_platforms_are_checked() {
     let error = info(&["-o", "cpu_device_count=-1"]);
     assert_eq!(error["code"], "INVALID_ARGUMENT");
     assert!(error["message"].as_str().unwrap().contains("cpu_device_count"), "{error}");
+    let error = info(&["-o", "threads=100000"]);
+    assert!(error["message"].as_str().unwrap().contains("threads"), "{error}");
     let error = info(&["--platform", "cuda"]);
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("cuda") && message.contains("cpu"), "{error}");

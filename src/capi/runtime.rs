@@ -84,10 +84,11 @@ unsafe fn device<'a>(info: *const cyxla_runtime_info, index: usize) -> Option<&'
 /// when it has no slash.
 ///
 /// Options of a CPU plugin: "cpu_device_count" (int, 1 to 1024, default 1),
-/// "asynchronous" (bool, default false). Names and values that are known are checked
-/// before the plugin sees them; other names go through to the plugin. A default that
-/// the plugin does not know is left out; an option that the caller gave is an error,
-/// but for "asynchronous", which old CPU plugins ignore ("options_ignored" of
+/// "asynchronous" (bool, default false), "threads" (int, from 1 to the number of CPUs
+/// that the process may run on, which is the default). Names and values that are known
+/// are checked before the plugin sees them; other names go through to the plugin. A
+/// default that the plugin does not know is left out; an option that the caller gave is
+/// an error, but for "asynchronous", which old CPU plugins ignore ("options_ignored" of
 /// cyxla_runtime_info_json, cyxla_runtime_info_is_synchronous).
 ///
 /// A plugin is code of its own: one that aborts while it is loaded ends the process.
@@ -97,7 +98,7 @@ unsafe fn device<'a>(info: *const cyxla_runtime_info, index: usize) -> Option<&'
 /// @param platform "cpu", "cuda", "rocm", "tpu", "gpu" (cuda or rocm) or another; NULL for any.
 /// @param options  create options, or NULL for those of the variable CYXLA_OPTIONS.
 /// @param info     receives the details of the runtime; may be NULL.
-/// @return NULL, or an owned error: NOT_FOUND (no plugin, no such file), INVALID_ARGUMENT (no plugin library, an option), FAILED_PRECONDITION (the loader, another platform, a forked child, a process that is ending), UNIMPLEMENTED (the plugin is too old), or the plugin's own.
+/// @return NULL, or an owned error: NOT_FOUND (no plugin, no such file), INVALID_ARGUMENT (no plugin library, an option), FAILED_PRECONDITION (the loader, another platform, a variable that contradicts "threads", a forked child, a process that is ending), UNIMPLEMENTED (the plugin is too old), or the plugin's own.
 /// @threads safe.   @blocks while a plugin is loaded.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_initialize(

@@ -19,7 +19,7 @@ use crate::thread;
 
 /// Bytes from which on copying a result costs more than telling the plugin where to write
 /// it, which is about a microsecond.
-const SMALLEST_IN_PLACE: usize = 16 << 10;
+const SMALLEST_IN_PLACE: usize = 32 << 10;
 
 impl Executable {
     /// Compiles a program for the process's runtime, which is created for the
@@ -84,6 +84,10 @@ fn with_destinations(
 ) -> Result<Option<Rewritten>> {
     if !options.results_in_place || !runtime.client.is_in_place() {
         return Ok(None);
+    }
+    if options.devices.len() > 1 {
+        let message = "compile option 'results_in_place' is for programs that run on one device";
+        return Err(Error::invalid_argument(message).parameter("options"));
     }
     let outputs = program.contents().function.as_ref().map(|(_, outputs)| &outputs[..]);
     let is_large =

@@ -1,6 +1,7 @@
 //! Creates the client of a loaded plugin, with the options that it understands.
 
 use super::known_options as known;
+use super::pool::{self, THREADS};
 use crate::error::{Code, Error, Origin, Result};
 use crate::options::{Options, Value};
 use crate::pjrt::Client;
@@ -16,6 +17,9 @@ pub struct Created {
     pub ignored: Vec<String>,
     /// Whether the plugin said that it runs programs in the calling thread.
     pub is_synchronous: bool,
+    /// What the caller had the client's pool of threads be, for which plugins generate
+    /// code: text to tell other code from it, empty where the plugin chose.
+    pub pool: String,
 }
 
 /// No plugin has an option of this name.
@@ -35,7 +39,7 @@ pub fn create(plugin: &Plugin, platform: &str, own_defaults: &Options, wanted: &
         options.set(key, value.clone())?;
     }
     let mut attempt = Attempt { plugin, platform, wanted, options, ignored: Vec::new() };
-    let created = if platform == "cpu" { attempt.create_cpu() } else { attempt.create(|_| false) };
+    let created = if platform == "cpu" { attempt.create_with_pool() } else { attempt.create(|_| false) };
     created.map_err(|error| {
         let error = no_device(error, platform);
         plugin.preload.iter().fold(error, |error, report| report.attach(error))
@@ -68,6 +72,26 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
+    /// The number of threads is arranged for by the library; the plugin knows no such
+    /// option.
+    fn create_with_pool(&mut self) -> Result<Created> {
+        let pool = match pool::plan(&self.options) {
+            // What a package asks for is left out where it cannot be had.
+            Err(_) if self.wanted.get(THREADS).is_none() => {
+                self.ignored.push(THREADS.to_owned());
+                self.options.remove(THREADS);
+                pool::Pool::Plugins
+            }
+            plan => plan?,
+        };
+        let Some(threads) = self.options.get(THREADS).cloned() else { return self.create_cpu() };
+        self.options.remove(THREADS);
+        let mut created = pool.create(|| self.create_cpu())?;
+        created.pool = format!("pool={threads}\n");
+        created.in_force.set(THREADS, threads)?;
+        Ok(created)
+    }
+
     /// CPU plugins of before about PJRT 0.110 ignore the options that they do not
     /// know without a word, so that `asynchronous=false` would seem to work. An
     /// option that nobody knows tells the two kinds apart: the strict refuse it
@@ -116,6 +140,7 @@ impl Attempt<'_> {
                         in_force: self.options.clone(),
                         ignored: std::mem::take(&mut self.ignored),
                         is_synchronous,
+                        pool: String::new(),
                     });
                 }
                 Err(error) => error,

@@ -16,6 +16,7 @@ mod info;
 mod inline;
 pub mod known_options;
 mod memories;
+mod pool;
 mod relayout;
 mod run;
 mod saving;
@@ -201,7 +202,7 @@ fn load(
         known_options::checked(declared, options)?;
     }
     let plugin_stat = FileStat::of(path);
-    let environment = identity::environment();
+    let mut environment = identity::environment();
     let plugin = Plugin::load(path, declared, folders)?;
     // One that took its place meanwhile may be what was loaded.
     let plugin_stat = plugin_stat.and_then(|stat| stat.unchanged(path));
@@ -212,6 +213,7 @@ fn load(
     };
     let checked = known_options::checked(&platform, options)?;
     let mut made = create::create(&plugin, &platform, own_defaults, &checked).map_err(with_path)?;
+    environment += &made.pool;
     let reported = made.client.platform_name().map_err(with_path)?.to_lowercase();
     let fits = |wanted: &String| create::check_platform(&reported, wanted, &plugin);
     if let Some(first) = wanted.first().filter(|_| !wanted.iter().any(|wanted| fits(wanted).is_ok())) {

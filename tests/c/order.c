@@ -1,8 +1,10 @@
 /* Handles may be freed in any order, and the process may end at any moment. */
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -208,6 +210,191 @@ static void exit_while_threads_run_programs(void)
     nanosleep(&a_while, NULL);
 }
 
+/* --- ways to end it with a step in flight --- */
+
+/* What these processes end with, to tell their end from others. */
+#define ENDED 7
+
+/* From now on the process has so long to end. */
+static void end_in_time(void)
+{
+    /* It takes some milliseconds, but the machine may be busy, and valgrind is slow. */
+    const struct itimerval limit = {{0, 0}, {on_fake_plugin() ? 20 : 2, 0}};
+
+    setitimer(ITIMER_REAL, &limit, NULL);
+}
+
+static cyxla_call *in_flight;
+
+static void start_a_step(void)
+{
+    left_executable = compiled(long_program());
+    CHECK_OK(cyxla_call_new(left_executable, NULL, &in_flight));
+    CHECK(cyxla_call_input(in_flight, 0, 0, NULL) != NULL);
+    CHECK_OK(cyxla_call_run(in_flight)); /* plugins make more globals at the first */
+    CHECK_OK(cyxla_call_start(in_flight));
+    end_in_time();
+    if (test_status() != 0)
+        _exit(1);
+}
+
+__attribute__((noreturn)) static void exit_in_flight(void)
+{
+    start_a_step();
+    exit(ENDED);
+}
+
+__attribute__((noreturn)) static void exit_without_handlers_in_flight(void)
+{
+    start_a_step();
+    _exit(ENDED);
+}
+
+static void fail_in_handler(void)
+{
+    if (test_status() != 0)
+        _exit(1);
+}
+
+/* PJRT 0.106 frees a program in a thread of its own, when its last step has ended, and
+ * aborts if its globals are gone by then (docs/errors.md). */
+static void free_the_step(void)
+{
+    cyxla_call_free(in_flight);
+    if (plugin_minor() != 106)
+        cyxla_executable_free(left_executable);
+}
+
+static void wait_for_the_step(void)
+{
+    CHECK_OK(cyxla_call_wait(in_flight, -1));
+    CHECK(cyxla_call_output(in_flight, 0, 0, NULL) != NULL);
+    free_the_step();
+    fail_in_handler();
+}
+
+__attribute__((noreturn)) static void a_handler_waits(void)
+{
+    start_a_step();
+    atexit(wait_for_the_step);
+    exit(ENDED);
+}
+
+__attribute__((noreturn)) static void a_handler_frees(void)
+{
+    start_a_step();
+    atexit(free_the_step);
+    exit(ENDED);
+}
+
+__attribute__((noreturn)) static void a_handler_frees_without_others(void)
+{
+    start_a_step();
+    at_quick_exit(free_the_step);
+    quick_exit(ENDED);
+}
+
+static void find_it_gone(void)
+{
+    cyxla_call *other = NULL;
+
+    CHECK_FAILS(cyxla_call_wait(in_flight, -1), CYXLA_CODE_FAILED_PRECONDITION, "ending");
+    CHECK_FAILS(cyxla_call_start(in_flight), CYXLA_CODE_FAILED_PRECONDITION, "ending");
+    CHECK_FAILS(cyxla_call_new(left_executable, NULL, &other), CYXLA_CODE_FAILED_PRECONDITION, "ending");
+    CHECK(cyxla_call_output(in_flight, 0, 0, NULL) == NULL);
+    CHECK(cyxla_call_is_done(in_flight));
+    free_the_step();
+    fail_in_handler();
+}
+
+__attribute__((noreturn)) static void an_older_handler_frees(void)
+{
+    atexit(find_it_gone);
+    start_a_step();
+    exit(ENDED);
+}
+
+static bool has_destructor;
+
+/* Runs after all exit handlers. */
+__attribute__((destructor)) static void last_of_all(void)
+{
+    if (has_destructor)
+        free_the_step();
+}
+
+__attribute__((noreturn)) static void a_destructor_frees(void)
+{
+    start_a_step();
+    has_destructor = true;
+    exit(ENDED);
+}
+
+__attribute__((noreturn)) static void *end_the_process(void *unused)
+{
+    static const struct timespec a_while = {0, 50000000};
+
+    (void)unused;
+    nanosleep(&a_while, NULL);
+    end_in_time();
+    exit(ENDED);
+}
+
+__attribute__((noreturn)) static void *never_stop_calling(void *unused)
+{
+    cyxla_call *call = NULL;
+    cyxla_error *error = NULL;
+
+    (void)unused;
+    CHECK_OK(cyxla_call_new(left_executable, NULL, &call));
+    CHECK(cyxla_call_input(call, 0, 0, NULL) != NULL);
+    while (!error) {
+        error = cyxla_call_start(call);
+        if (!error)
+            error = cyxla_call_wait(call, -1);
+    }
+    cyxla_error_free(error);
+    cyxla_call_free(call);
+    for (;;)
+        pause(); /* the process is ending */
+}
+
+__attribute__((noreturn)) static void another_thread_exits(void)
+{
+    pthread_t thread;
+
+    left_executable = compiled(long_program());
+    CHECK_INT(pthread_create(&thread, NULL, never_stop_calling, NULL), 0);
+    CHECK_INT(pthread_create(&thread, NULL, end_the_process, NULL), 0);
+    never_stop_calling(NULL);
+}
+
+static void ends(const char *mode)
+{
+    static const char *const settings[] = {"CYXLA_OPTIONS=asynchronous=true", "CYXLA_FAKE_PLUGIN=async,delay_ms=100",
+                                           NULL};
+    struct child child;
+
+    child_run(&child, mode, settings);
+    if (!CHECK_INT(child.signal, 0) || !CHECK_INT(child.exit_code, ENDED))
+        printf("--- mode %s said:\n%s---\n", mode, child.output);
+}
+
+static void the_process_may_end_while_a_step_is_in_flight(void)
+{
+    ends("flight-_exit");
+    ends("flight-handler-waits");
+    ends("flight-handler-frees");
+    ends("flight-quick_exit");
+    /* As above: what the plugin made and its threads have is left. */
+    if (!on_fake_plugin()) {
+        ends("flight-exit");
+        ends("flight-handler-older");
+        ends("flight-destructor");
+        ends("flight-thread");
+    }
+}
+
 static void the_process_may_end_at_any_moment(void)
 {
     CHECK_CHILD("exit", "CYXLA_OPTIONS");
@@ -231,6 +418,14 @@ int main(int argc, char **argv)
         {"exit-busy", exit_while_threads_run_programs},
         {"exit-handler", exit_handlers_may_use_the_runtime},
         {"exit-handler-older", older_exit_handlers_may_free},
+        {"flight-exit", exit_in_flight},
+        {"flight-_exit", exit_without_handlers_in_flight},
+        {"flight-handler-waits", a_handler_waits},
+        {"flight-handler-frees", a_handler_frees},
+        {"flight-handler-older", an_older_handler_frees},
+        {"flight-quick_exit", a_handler_frees_without_others},
+        {"flight-destructor", a_destructor_frees},
+        {"flight-thread", another_thread_exits},
         {NULL, NULL},
     };
 
@@ -240,5 +435,6 @@ int main(int argc, char **argv)
     RUN(options_may_go_before_what_they_were_for);
     RUN(things_may_be_used_twice);
     RUN(the_process_may_end_at_any_moment);
+    RUN(the_process_may_end_while_a_step_is_in_flight);
     return test_end();
 }

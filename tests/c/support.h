@@ -20,6 +20,10 @@ extern const char COPY_U8_16[];
 /* y = a + b, f32[4], into a's memory: a is donated. */
 extern const char DONATED_ADD_F32_4[];
 
+/* A program with one input and one output, of the same type, that takes a tenth of a
+ * second and more. The fake plugin runs any other, and has to be told to wait. */
+const char *long_program(void);
+
 /* The PJRT minor version of the plugin under test. */
 int plugin_minor(void);
 /* Whether it is the fake plugin, which only adds and copies. */

@@ -5,33 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crowd.h"
 #include "support.h"
 #include "test.h"
-
-#define THREADS 16
-
-/* Starts `function` on so many threads, each with its number, and waits for them. */
-static void together(void *(*function)(void *))
-{
-    pthread_t threads[THREADS];
-
-    for (uintptr_t i = 0; i < THREADS; i++) {
-        if (pthread_create(&threads[i], NULL, function, (void *)i) != 0)
-            abort();
-    }
-    for (size_t i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-}
-
-/* Lets all threads start at once. */
-static int waiting;
-
-static void line_up(void)
-{
-    __atomic_fetch_add(&waiting, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST) < THREADS) {
-    }
-}
 
 static const cyxla_runtime_info *infos[THREADS];
 
@@ -173,7 +149,6 @@ static void one_thread_gets_a_donated_buffer(void)
     static const float data[] = {1, 2, 3, 4};
     static const int64_t dims[] = {4};
 
-    waiting = 0;
     shared = compiled(DONATED_ADD_F32_4);
     CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 1, NULL, data, &shared_buffer));
     if (shared && shared_buffer)

@@ -51,6 +51,8 @@ pub const PIP: Tool = other("pip", "python3-pip", presence::pip);
 pub const LIBC_HEADERS: Tool = other("stdio.h", "libc6-dev", presence::c_headers);
 pub const LIBCLANG: Tool = other("libclang", "libclang-dev", presence::libclang);
 pub const JULIA: Tool = Tool { name: "julia", from: Source::OlderDebian, is_present: presence::on_path };
+pub const RUST_SOURCES: Tool =
+    Tool { name: "Rust's own sources", from: Source::Rustup("rust-src"), is_present: presence::rust_sources };
 pub const RUSTFMT: Tool = cargo_command("fmt", "rustfmt");
 pub const CLIPPY: Tool = cargo_command("clippy", "clippy");
 

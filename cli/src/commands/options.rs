@@ -74,7 +74,7 @@ fn text(platform: &str) -> String {
             None => format!("the plugin's: {}", known.plugin_default),
         };
         let meaning = match known.since {
-            known_options::Since::Always => known.meaning.to_owned(),
+            known_options::Since::Always | known_options::Since::Library => known.meaning.to_owned(),
             since => format!("{} ({since})", known.meaning),
         };
         vec![format!("  {}", known.name), kind(known).to_owned(), known.kind.range(), default, meaning]

@@ -10,7 +10,8 @@ use cyxla::options::{Options, Value as OptionValue};
 use cyxla::pjrt::Client;
 use cyxla::plugin::Plugin;
 use cyxla::program::{Format, Program};
-use cyxla::runtime::{Executable, known_options};
+use cyxla::runtime::Executable;
+use cyxla::runtime::known_options::{self, Known, Since};
 use serde_json::{Value, json};
 
 use crate::args::{AttemptArgs, LoadArgs, Step};
@@ -75,7 +76,8 @@ fn options(load: &LoadArgs) -> Result<Value> {
         return Ok(json!({ "is_strict": false }));
     }
     let (mut accepted, mut refused, mut unclear) = (Vec::new(), Vec::new(), Vec::new());
-    for known in known_options::of(&platform) {
+    let is_plugins = |known: &&Known| known.since != Since::Library;
+    for known in known_options::of(&platform).filter(is_plugins) {
         match refusal(known.name, known.kind.wrong_value())? {
             Some(text) if text.contains("Unexpected option name") => refused.push(known.name),
             Some(text) if text.contains(known.name) => accepted.push(known.name),

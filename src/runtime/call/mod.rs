@@ -215,6 +215,7 @@ impl Call {
     /// good until the next step, and its size.
     #[inline]
     pub fn output(&mut self, device: usize, index: usize) -> Result<(*const u8, usize)> {
+        presence::check()?;
         let position = self.places.output(device, index)?;
         if self.state != State::Done {
             return Err(self.no_results());
@@ -231,6 +232,7 @@ impl Call {
     /// An output of the last step, to keep; it is not there for reading any more.
     pub fn take(&mut self, device: usize, index: usize) -> Result<Buffer> {
         self.check_idle()?;
+        presence::check()?;
         let position = self.places.output(device, index)?;
         if self.state != State::Done {
             return Err(self.no_results());
@@ -263,8 +265,10 @@ impl Call {
         runtime.client.copy_from_host(HostInput::new(bytes), array, runtime.device(device)?)
     }
 
+    /// The memory of the call and the plugin's are the host's, and the plugin is there.
     #[inline]
     fn check_idle(&self) -> Result<()> {
+        presence::check()?;
         if self.state == State::InFlight { Err(in_flight()) } else { Ok(()) }
     }
 

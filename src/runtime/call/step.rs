@@ -37,7 +37,6 @@ impl Call {
     }
 
     fn begin(&mut self) -> Result<()> {
-        presence::check()?;
         self.check_idle()?;
         if let Some(obstacle) = &self.obstacle {
             return Err(obstacle.clone());
@@ -96,7 +95,7 @@ impl Call {
 
     /// Whether no step is running. An error of the step comes from waiting for it.
     pub fn is_done(&self) -> bool {
-        self.state != State::InFlight || self.bound.is_ready().unwrap_or(true)
+        self.state != State::InFlight || presence::is_gone() || self.bound.is_ready().unwrap_or(true)
     }
 
     fn finish(&mut self, outcome: Result<()>) -> Result<()> {

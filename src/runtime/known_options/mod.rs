@@ -51,12 +51,14 @@ pub enum Since {
     },
     /// Some that were built from changed sources, and no published one.
     Patched,
+    /// None: it is the library's own, and works with every plugin.
+    Library,
 }
 
 impl fmt::Display for Since {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Since::Always => f.write_str("all"),
+            Since::Always | Since::Library => f.write_str("all"),
             Since::Api { last_without, first_with } => {
                 write!(f, "PJRT 0.{first_with}, not 0.{last_without}")
             }

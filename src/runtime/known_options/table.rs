@@ -12,6 +12,8 @@ const TPU: &[&str] = &["tpu"];
 /// Thousands of devices take plugins long to make; far above they hang, wrap
 /// around or abort.
 const MOST_CPU_DEVICES: i64 = 1024;
+/// As many CPUs as a set of them has room for.
+const MOST_THREADS: i64 = 1024;
 const MOST: i64 = i32::MAX as i64;
 /// Seen in libtpu, which checks its kind and says nothing more of it.
 const UNDOCUMENTED: &str = "not documented by the plugin, which takes it";
@@ -43,6 +45,16 @@ pub const KNOWN: &[Known] = &[
     Known {
         since: Since::Api { last_without: 106, first_with: 115 },
         ..known(CPU, "process_id", Kind::Int(0..=MOST), "0", "number of this process among several")
+    },
+    Known {
+        since: Since::Library,
+        ..known(
+            CPU,
+            "threads",
+            Kind::Int(1..=MOST_THREADS),
+            "the number of CPUs",
+            "how many threads the client's pool has, up to the number of CPUs that the process may run on",
+        )
     },
     Known {
         since: Since::Patched,

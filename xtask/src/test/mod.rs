@@ -6,6 +6,7 @@ mod library;
 mod package;
 mod rust;
 mod selection;
+mod tsan;
 mod wheels;
 
 use std::time::{Duration, Instant};
@@ -87,6 +88,11 @@ const STEPS: &[Step] = &[
         needs: &[PACKAGE, PLUGINS, TEST_BUILD],
         tools: &[&tools::CLANG, &tools::VALGRIND],
         ..step("C tests, clang", c::tests_clang)
+    },
+    Step {
+        slow: true,
+        tools: &[&tools::CLANG, &tools::GXX, &tools::RUST_SOURCES],
+        ..step("races (ThreadSanitizer)", tsan::tests)
     },
     Step { slow: true, needs: &[BUILD, PLUGINS], tools: bench::TOOLS, ..step("bench", bench::check) },
     Step {

@@ -20,13 +20,18 @@ pub fn is_possible() -> bool {
 
 pub fn install(missing: &[&Tool]) -> Result<()> {
     let mut packages: Vec<&str> = Vec::new();
+    let mut components: Vec<&str> = Vec::new();
     let mut julia = false;
     for tool in missing {
         match tool.from {
             Source::Debian(package) => packages.push(package),
             Source::OlderDebian => julia = true,
-            Source::Rustup(_) => {}
+            Source::Rustup(component) => components.push(component),
         }
+    }
+    if !components.is_empty() && find("rustup").is_some() {
+        println!("installing {}", components.join(" "));
+        process::run_quietly(Command::new("rustup").args(["component", "add"]).args(&components))?;
     }
     if packages.is_empty() && !julia {
         return Ok(());

@@ -19,6 +19,13 @@ pub fn cargo_command(name: &str) -> bool {
     works(Command::new("cargo").args([name, "--version"]))
 }
 
+/// Where cargo looks when it builds Rust's library.
+pub fn rust_sources(_: &str) -> bool {
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let sysroot = sysroot.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    sysroot.is_ok_and(|path| PathBuf::from(path).join("lib/rustlib/src/rust/library/Cargo.lock").is_file())
+}
+
 pub fn pip(_: &str) -> bool {
     works(Command::new("python3").args(["-m", "pip", "--version"]))
 }
