@@ -42,19 +42,13 @@ pub fn with_destinations(code: &[u8], results: &[usize]) -> Result<(Vec<u8>, Vec
             return Err(cannot("the numbers of its instructions are too large"));
         }
         let (name, shape) = (format!("{NAME}.{number}"), parts[result].write());
-        let mut parameter = message(1, name.as_bytes());
-        parameter.extend(message(2, b"parameter"));
-        parameter.extend(message(3, &shape));
-        parameter.extend(int(9, position));
-        parameter.extend(int(35, id));
-        parameters.extend(message(2, &parameter));
-        shapes.extend(message(1, &shape));
-        shapes.extend(message(3, name.as_bytes()));
+        let (name, of_type) = (name.as_bytes(), message(3, &shape));
+        let parameter = [message(1, name), message(2, b"parameter"), of_type, int(9, position), int(35, id)];
+        parameters.extend(message(2, &parameter.concat()));
+        shapes.extend([message(1, &shape), message(3, name)].concat());
         // The only result is in no tuple.
-        let mut alias = if module.shape.result.is_tuple() { int(1, result as i64) } else { Vec::new() };
-        alias.extend(int(2, position));
-        alias.extend(int(4, MAY_ALIAS));
-        aliases.extend(message(1, &alias));
+        let path = if module.shape.result.is_tuple() { int(1, result as i64) } else { Vec::new() };
+        aliases.extend(message(1, &[path, int(2, position), int(4, MAY_ALIAS)].concat()));
     }
     if destinations.is_empty() {
         return Ok((code.to_vec(), destinations));
@@ -71,10 +65,7 @@ pub fn with_destinations(code: &[u8], results: &[usize]) -> Result<(Vec<u8>, Vec
         }
         let computation = if number == COMPUTATION { content.bytes().map_err(malformed)? } else { b"" };
         if number == COMPUTATION && Computation::read(computation).map_err(malformed)?.id == module.entry_id {
-            let mut computation = computation.to_vec();
-            computation.extend_from_slice(&parameters);
-            computation.extend_from_slice(&shape);
-            out.extend(message(COMPUTATION.into(), &computation));
+            out.extend(message(COMPUTATION.into(), &[computation, &parameters, &shape].concat()));
         } else {
             out.extend_from_slice(&code[start..code.len() - fields.left()]);
         }
