@@ -51,7 +51,7 @@ pub fn examples(project: &Project) -> Result<()> {
     let (model, loss) = ("models/digits/digits.mlirbc", "examples/programs/line.jaxexport");
     let saved = build.join("digits.cyxla").display().to_string();
     let cache = build.join("cache").display().to_string();
-    let runs: [(&str, &[&str], &str); 10] = [
+    let runs: [(&str, &[&str], &str); 12] = [
         ("hello", &[], "11 22 33 44"),
         ("hello_explained", &[], "as expected, INVALID_ARGUMENT"),
         ("digits", &[], "355 of 360 digits right"),
@@ -60,6 +60,8 @@ pub fn examples(project: &Project) -> Result<()> {
         ("describe", &[loss, &cache], "compiled: jit_loss, for 1 device, from the cache\n"),
         ("gradients", &[], "step 200: y = 3.0"),
         ("loop", &[], "10 14.1421 17.3205 20"),
+        ("background", &[], "9 0 ... 9"),
+        ("devices", &[], "device 3: 28 828 1628"),
         ("saved", &[model, &saved], "compiled in"),
         ("saved", &[model, &saved], "loaded in"),
     ];
