@@ -62,7 +62,7 @@ pub fn of(entry: &Entry, version: &str, plugin_minor: u32) -> Expected {
             (Stage::Compile, Code::FailedPrecondition, names(&["cpu", "check_platform"], &entry.platforms))
         }
         Some("devices") => {
-            (Stage::Compile, Code::FailedPrecondition, names(&["2 devices", "partitions=2"], &[]))
+            (Stage::Compile, Code::FailedPrecondition, names(&["2 devices", "cpu_device_count=2"], &[]))
         }
         Some(reason) => panic!("unknown reason `{reason}`"),
     };
