@@ -256,13 +256,10 @@ static void fail_in_handler(void)
         _exit(1);
 }
 
-/* PJRT 0.106 frees a program in a thread of its own, when its last step has ended, and
- * aborts if its globals are gone by then (docs/errors.md). */
 static void free_the_step(void)
 {
     cyxla_call_free(in_flight);
-    if (plugin_minor() != 106)
-        cyxla_executable_free(left_executable);
+    free_at_the_end(left_executable);
 }
 
 static void wait_for_the_step(void)

@@ -122,7 +122,7 @@ static cyxla_call *long_call(void)
 static void free_long_call(cyxla_call *call)
 {
     cyxla_call_free(call);
-    cyxla_executable_free(executable);
+    free_at_the_end(executable);
     free(expected);
 }
 

@@ -67,6 +67,12 @@ const char *long_program(void)
     return on_fake_plugin() ? DOUBLE_F32_4 : LONG_F32_4194304;
 }
 
+void free_at_the_end(cyxla_executable *executable)
+{
+    if (plugin_minor() != 106)
+        cyxla_executable_free(executable);
+}
+
 static const char *environment(const char *name)
 {
     const char *value = getenv(name);

@@ -23,6 +23,10 @@ extern const char DONATED_ADD_F32_4[];
 /* A program with one input and one output, of the same type, that takes a tenth of a
  * second and more. The fake plugin runs any other, and has to be told to wait. */
 const char *long_program(void);
+/* Frees it, compiled, just before the process ends. PJRT 0.106 would destroy it in a
+ * thread of its own and abort if its globals are gone by then (docs/errors.md): there
+ * it is left alone. */
+void free_at_the_end(cyxla_executable *executable);
 
 /* The PJRT minor version of the plugin under test. */
 int plugin_minor(void);

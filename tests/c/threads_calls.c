@@ -140,11 +140,12 @@ static void a_call_goes_from_thread_to_thread(void)
 static int went_well;
 static int refused;
 
-/* What a step in flight or the other thread forbids is refused, and nothing else is. */
+/* What the other threads forbid is refused: the call is in use, a step in flight, an
+ * output taken. Nothing else goes wrong. */
 static void count(cyxla_error *error)
 {
     if (error)
-        CHECK_FAILS(error, CYXLA_CODE_FAILED_PRECONDITION, "call");
+        CHECK_FAILS(error, CYXLA_CODE_FAILED_PRECONDITION, "");
     __atomic_fetch_add(error ? &refused : &went_well, 1, __ATOMIC_SEQ_CST);
 }
 
