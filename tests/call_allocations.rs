@@ -7,6 +7,8 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cyxla::options::Options;
+use cyxla::pjrt::{Callback, HostTarget};
 use cyxla::program::{Format, Program};
 use cyxla::runtime::{Call, Executable};
 use support::{isolated, real_plugin};
@@ -76,6 +78,58 @@ fn a_step_allocates_nothing() {
         }
     });
 }
+
+/// Steps that are started and waited for, with a callback, an output that is copied to the
+/// host, and one that the program writes there itself.
+#[test]
+fn neither_do_steps_that_end_elsewhere() {
+    isolated("neither_do_steps_that_end_elsewhere", &[], || {
+        let mut two = Options::new();
+        two.parse("cpu_device_count=2").unwrap();
+        cyxla::runtime::initialize(Some(&real_plugin()), None, Some(&two)).unwrap();
+        let text = "module { func.func @main(%a: tensor<65536xf32>) -> (tensor<65536xf32>, tensor<4xf32>) {
+            %0 = stablehlo.add %a, %a : tensor<65536xf32>
+            %1 = stablehlo.slice %0 [0:4] : (tensor<65536xf32>) -> tensor<4xf32>
+            return %0, %1 : tensor<65536xf32>, tensor<4xf32> } }";
+        let program = Program::from_bytes(text.as_bytes(), Format::StableHlo, None).unwrap();
+        for options in ["results_in_place=true", "replicas=2"] {
+            let mut compile = Options::new();
+            compile.parse(options).unwrap();
+            let executable = Executable::compile(&program, Some(&compile)).unwrap();
+            let (mut large, mut small) = (vec![0f32; 65536 + 16], [0f32; 4]);
+            let aligned = large.as_ptr().align_offset(64);
+            let mut call = Call::new(&executable, None).unwrap();
+            for device in 0..executable.device_count() {
+                call.input(device, 0).unwrap();
+            }
+            // SAFETY: both live longer than the call, and nobody else uses them while a
+            // step runs.
+            let places = unsafe {
+                [
+                    HostTarget::from_raw(large[aligned..].as_mut_ptr().cast(), 65536 * 4),
+                    HostTarget::from_raw(small.as_mut_ptr().cast(), 16),
+                ]
+            };
+            for (index, place) in places.into_iter().enumerate() {
+                call.bind_output(0, index, Some(place)).unwrap();
+            }
+            // SAFETY: the function uses nothing.
+            let nothing = || Some(unsafe { Callback::from_raw(ended, std::ptr::null_mut(), None) });
+            call.set_callback(nothing).unwrap();
+            let step = |call: &mut Call| {
+                call.start().unwrap();
+                call.wait(None).unwrap();
+                call.output(0, 0).unwrap();
+            };
+            (0..3).for_each(|_| step(&mut call));
+            let before = ALLOCATIONS.load(Ordering::Relaxed);
+            (0..100).for_each(|_| step(&mut call));
+            assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{options}");
+        }
+    });
+}
+
+unsafe extern "C" fn ended(_user_data: *mut std::ffi::c_void) {}
 
 #[test]
 fn the_counter_counts() {
