@@ -32,6 +32,7 @@ mod element;
 mod error_json;
 pub mod install;
 mod kind;
+mod memory;
 mod npy;
 mod output_file;
 mod program;
@@ -40,6 +41,7 @@ mod summary;
 mod supervise;
 mod table;
 mod usage;
+mod whole;
 mod words;
 
 use std::process::ExitCode;

@@ -172,3 +172,31 @@ fn hlo_protos_are_described_and_run() {
     let token = cyxla().arg("inspect").arg(fixture("hlo/token.pb")).output().unwrap();
     assert!(failure_text(&token).contains("token.pb: input 0 of the program is a token"));
 }
+
+/// f(a, b, c) = (a @ b, c) on a mesh of 2 x 2.
+#[test]
+fn a_sharded_export_takes_and_gives_whole_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let matrix = |name: &str, rows: usize, columns: usize| {
+        let values: Vec<f32> = (0..rows * columns).map(|index| (index % 7) as f32).collect();
+        let path = npy(folder, name, "<f4", &format!("({rows}, {columns})"), false, &f32s(&values));
+        (path, values)
+    };
+    let ((a_path, a), (b_path, b)) = (matrix("a.npy", 4, 4), matrix("b.npy", 4, 8));
+    let inputs = [a_path, b_path, vector(folder, &[5.0, 6.0])].map(|path| plain(&path));
+    let four = "--option=cpu_device_count=4".to_owned();
+    let output = run("sharding4.jaxexport", &[&inputs[..], &["--json".to_owned(), four]].concat());
+    if support::plugin_minor() < 106 {
+        let error = error_json(&output);
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("does not tell how the program's arrays are divided"), "{message}");
+        return;
+    }
+    let product = |row: usize, column: usize| (0..4).map(|k| a[row * 4 + k] * b[k * 8 + column]).sum::<f32>();
+    let rows: Vec<Vec<f32>> = (0..4).map(|row| (0..8).map(|column| product(row, column)).collect()).collect();
+    assert_eq!(values(&output), [json!(rows), json!([5.0, 6.0])]);
+
+    let text = failure_text(&run("sharding4.jaxexport", &inputs));
+    assert!(text.contains("written for several devices") && text.contains("cpu_device_count=4"), "{text}");
+}

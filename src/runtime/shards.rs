@@ -48,7 +48,8 @@ impl Executable {
         };
         let leading = usize::from(inner.arguments.has_platform_index());
         let specs = self.inputs();
-        let mut of_inputs = vec![None; specs.len()];
+        // What the compiler dropped is not divided.
+        let mut of_inputs = vec![inputs.as_ref().map(|_| Vec::new()); specs.len()];
         if let Some(shardings) = inputs {
             for (position, (input, _)) in inner.arguments.select(specs).enumerate() {
                 of_inputs[input] = shardings.get(leading + position).cloned();

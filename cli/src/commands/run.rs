@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use cyxla::error::{Code, Error, Origin, Result};
+use cyxla::error::Result;
 use cyxla::program::TensorSpec;
 use serde_json::{Value, json};
 
@@ -17,8 +17,9 @@ use crate::args::RunArgs;
 use crate::console::{Console, note};
 use crate::output_file::cannot_write;
 use crate::program::{self, Source};
+use crate::whole::Whole;
 use crate::words::plain;
-use crate::{arguments, error_json, npy, summary, supervise};
+use crate::{arguments, error_json, memory, npy, summary, supervise};
 
 /// Outputs printed to a terminal; a program may have a thousand.
 const MOST_PRINTED: usize = 20;
@@ -76,27 +77,22 @@ fn outputs(args: &RunArgs, console: &mut Console) -> Result<String> {
     source.initialize(&args.load)?;
     supervise::begin("compiled or ran the program", console)?;
     let executable = source.executable()?;
-    let arrays = arguments::assign(given, executable.inputs())?;
+    let whole = Whole::new(&executable)?;
+    let arrays = arguments::assign(given, &whole.inputs)?;
 
     let inputs: Vec<&[u8]> = arrays.iter().map(|array| array.bytes.as_slice()).collect();
-    let mut results: Vec<Vec<u8>> = executable.outputs().iter().map(memory).collect::<Result<_>>()?;
-    let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(Vec::as_mut_slice).collect();
-    executable.run(&inputs, &mut outputs)?;
+    let sizes = whole.outputs.iter().map(TensorSpec::host_size);
+    let mut results: Vec<Vec<u8>> = sizes.map(memory::zeroed).collect::<Result<_>>()?;
+    if executable.device_count() == 1 {
+        let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(Vec::as_mut_slice).collect();
+        executable.run(&inputs, &mut outputs)?;
+    } else {
+        whole.run(&inputs, &mut results)?;
+    }
     match &args.output {
-        Some(folder) => save(folder, executable.outputs(), &results, console.json()),
-        None => Ok(show(executable.outputs(), &results, console.json())),
+        Some(folder) => save(folder, &whole.outputs, &results, console.json()),
+        None => Ok(show(&whole.outputs, &results, console.json())),
     }
-}
-
-fn memory(spec: &TensorSpec) -> Result<Vec<u8>> {
-    let size = spec.host_size();
-    let mut memory = Vec::new();
-    if memory.try_reserve_exact(size).is_err() {
-        let message = format!("an output needs {size} bytes of memory, which are not there");
-        return Err(Error::new(Code::ResourceExhausted, Origin::System, message));
-    }
-    memory.resize(size, 0);
-    Ok(memory)
 }
 
 fn description(spec: &TensorSpec) -> Value {

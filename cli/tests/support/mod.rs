@@ -19,6 +19,12 @@ pub fn plugin() -> PathBuf {
     required("CYXLA_TEST_PLUGIN")
 }
 
+/// The minor version of PJRT that it implements.
+pub fn plugin_minor() -> u32 {
+    let version = required("CYXLA_TEST_PLUGIN_API").display().to_string();
+    version.split('.').nth(1).and_then(|minor| minor.parse().ok()).expect("a version such as 0.115")
+}
+
 /// A plugin that misbehaves as `CYXLA_FAKE_PLUGIN` says.
 pub fn fake_plugin() -> PathBuf {
     required("CYXLA_TEST_FAKE")
