@@ -44,6 +44,14 @@ fn room_on_main_stack() -> Option<usize> {
 
 /// Runs `work` in a thread of its own, which has a lot of stack, and waits for it.
 pub fn in_own_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let (mut work, mut outcome) = (Some(work), None);
+    start_and_wait(&mut || outcome = work.take().map(|work| work()))?;
+    outcome.unwrap_or_else(|| Err(fault(&"a thread did not do its work")))
+}
+
+/// In one place for all that is done so, since a thread's start is a lot of code.
+#[inline(never)]
+fn start_and_wait(work: &mut (dyn FnMut() + Send)) -> Result<()> {
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name(NAME.to_owned()).stack_size(STACK_SIZE);
         let thread = builder.spawn_scoped(scope, work).map_err(|error| {
@@ -51,7 +59,7 @@ pub fn in_own_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result
             Error::new(Code::ResourceExhausted, Origin::System, message)
                 .hint("raise the limit on threads or on memory of this process")
         })?;
-        thread.join().unwrap_or_else(|panic| Err(fault(&*panic)))
+        thread.join().map_err(|panic| fault(&*panic))
     })
 }
 

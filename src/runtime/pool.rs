@@ -6,8 +6,6 @@
 //! a thread of the library's that may run on so many; what the plugin starts meanwhile
 //! is bound to those CPUs as well, and is set free afterwards.
 
-use std::collections::HashSet;
-
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 
@@ -98,7 +96,7 @@ fn on_cpus<T>(count: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if few == all {
         return work();
     }
-    let mut known: HashSet<Pid> = threads().collect();
+    let mut known: Vec<Pid> = threads().collect();
     sched_setaffinity(None, &few).map_err(|errno| unavailable("changed", errno))?;
     let outcome = work();
     // A thread that is not free yet may start one that is not either.
