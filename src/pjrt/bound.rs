@@ -107,6 +107,17 @@ impl Bound {
         self.request.options.num_non_donatable_input_indices = self.kept.len();
     }
 
+    /// Whether there is something to wait for after each start.
+    pub fn notifies(&self) -> bool {
+        !self.request.args.device_complete_events.is_null()
+    }
+
+    /// From now on the program has ended when a step was started, and there is nothing to
+    /// wait for.
+    pub fn stop_notifying(&mut self) {
+        self.request.args.device_complete_events = std::ptr::null_mut();
+    }
+
     /// Destroys the results of the last step. Nothing of the plugin may be gone.
     pub fn clear(&mut self) {
         self.destroy_results();
@@ -197,9 +208,11 @@ impl Bound {
     }
 
     fn destroy_results(&mut self) {
-        if !self.request.args.device_complete_events.is_null() {
-            for device in 0..self.events.len() {
-                drop(self.take_event(device));
+        for event in &mut self.events {
+            if !event.is_null() {
+                let raw = std::mem::replace(event, std::ptr::null_mut());
+                // SAFETY: the plugin wrote it for a step that nobody waited for.
+                drop(unsafe { Event::from_raw(self.api, raw) });
             }
         }
         let Some(destroy) = self.api.table().PJRT_Buffer_Destroy else { return };

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::arguments::{Arguments, user_signature};
 use super::buffer::check_plugin_takes;
 use super::compile_error::{Sides, explain};
-use super::executable::{Executable, Inner};
+use super::executable::{Executable, Inner, Timing};
 use super::{Runtime, cached, runtime};
 use crate::compile::options::{self, ProgramTraits};
 use crate::compile::{CompileOptions, signature};
@@ -157,6 +157,7 @@ fn describe(
         options: options.to_text(),
         from_cache: false,
         saved: None,
+        timing: Timing::default(),
         shards: OnceLock::new(),
         forms: OnceLock::new(),
     })))

@@ -1,5 +1,6 @@
 //! Compiled programs.
 
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
@@ -33,10 +34,32 @@ pub(super) struct Inner {
     pub from_cache: bool,
     /// What it was loaded from, if it was: plugins cannot save what they have loaded.
     pub saved: Option<Saved<'static>>,
+    /// Whether the plugin ends the program before it returns from running it.
+    pub timing: Timing,
     /// Which part of its arrays each device has, read when it is asked for.
     pub shards: OnceLock<Shards>,
     /// What the results are like, known once there were some.
     pub forms: OnceLock<Vec<ResultForm>>,
+}
+
+/// Whether a program has ended when the plugin returns from running it. A plugin's word is
+/// not enough: to read results early would give wrong numbers.
+#[derive(Default)]
+pub(super) struct Timing(AtomicU8);
+
+impl Timing {
+    const WITHIN: u8 = 1;
+    const LATER: u8 = 2;
+
+    fn is_within(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Timing::WITHIN
+    }
+
+    fn note(&self, is_within: bool) {
+        // Once seen to end later it is never trusted again.
+        let seen = if is_within { Timing::WITHIN } else { Timing::LATER };
+        self.0.fetch_max(seen, Ordering::Relaxed);
+    }
 }
 
 /// What a program's result is like, each time.
@@ -140,10 +163,23 @@ impl Inner {
         &self.runtime.devices[self.device()]
     }
 
-    /// Whether the results are there when the plugin returns from running it.
+    /// Whether the results are there when the plugin returns from running it, as was seen.
+    #[inline]
     pub fn is_synchronous(&self) -> bool {
-        // The parts of a program for several devices run on threads of the plugin.
+        self.timing.is_within()
+    }
+
+    /// Whether that can be: the plugin says so, and the parts of a program for several
+    /// devices run on threads of its own.
+    pub fn may_be_synchronous(&self) -> bool {
         self.runtime.info.is_synchronous && self.devices.len() == 1
+    }
+
+    /// Notes whether the program had ended when the plugin returned.
+    pub fn note_timing(&self, had_ended: bool) {
+        if self.may_be_synchronous() {
+            self.timing.note(had_ended);
+        }
     }
 
     /// How messages name an item of a list of `count` items a device.

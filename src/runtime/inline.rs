@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use super::run::{Borrowed, borrow_all, check_inputs, list_arguments, wait_for_all};
+use super::run::{Borrowed, all_ready, borrow_all, check_inputs, list_arguments, wait_for_all};
 use super::{Executable, destinations};
 use crate::error::Result;
-use crate::pjrt::{Buffer, Event, Events, HostInput, Results, presence};
+use crate::pjrt::{Buffer, Events, HostInput, Results, presence};
 
 impl Executable {
     /// Runs the program once and says whether it had ended when the plugin returned
@@ -29,8 +29,7 @@ impl Executable {
         list.extend(places.iter().map(Buffer::as_argument));
         let (mut results, mut ended) = (Results::new(), Events::new());
         executable.loaded.execute(&list, devices, executable.target(), &mut results, Some(&mut ended))?;
-        // A plugin that gives nothing to wait for has nothing left to do.
-        let had_ended = ended.iter().map(Event::is_ready).try_fold(true, |all, one| Ok(all && one?));
+        let had_ended = all_ready(&ended);
         wait_for_all(&ended)?;
         had_ended
     }

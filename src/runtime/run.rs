@@ -38,7 +38,9 @@ impl Executable {
         } else {
             let mut ended = Events::new();
             executable.loaded.execute(&list, devices, target, &mut results, Some(&mut ended))?;
+            let had_ended = all_ready(&ended);
             wait_for_all(&ended)?;
+            executable.note_timing(had_ended?);
         }
         copy_all(executable, &results, outputs)
     }
@@ -50,6 +52,12 @@ impl Executable {
             outputs.iter_mut().map(|bytes| HostOutput::new(bytes)).collect();
         self.run_on_host(&inputs, &mut outputs)
     }
+}
+
+/// Whether every device has ended. A plugin that gives nothing to wait for has nothing left
+/// to do.
+pub(super) fn all_ready(events: &[Event]) -> Result<bool> {
+    events.iter().try_fold(true, |all, event| Ok(all && event.is_ready()?))
 }
 
 /// Waits for every device, also when one has failed: the others use the same memory.

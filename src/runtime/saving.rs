@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::arguments::Arguments;
 use super::buffer::check_plugin_takes;
 use super::compile::may_run_on;
-use super::executable::{Executable, Inner};
+use super::executable::{Executable, Inner, Timing};
 use super::{Runtime, cached, runtime};
 use crate::compile::identity::{CpuFeatures, FileStat, PluginFile, Surroundings};
 use crate::compile::saved::{self, Facts, Saved};
@@ -123,6 +123,7 @@ pub(super) fn load(runtime: &'static Runtime, saved: Saved<'_>, from_cache: bool
         options: facts.options,
         from_cache,
         saved: Some(saved),
+        timing: Timing::default(),
         shards: OnceLock::new(),
         forms: OnceLock::new(),
     })))

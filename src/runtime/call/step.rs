@@ -59,6 +59,9 @@ impl Call {
             feed.is_placed = false;
         }
         self.state = State::InFlight;
+        if self.executable.0.may_be_synchronous() && self.bound.notifies() {
+            self.note_timing()?;
+        }
         Ok(())
     }
 
@@ -74,6 +77,18 @@ impl Call {
         }
         let outcome = self.bound.wait();
         self.finish(outcome)
+    }
+
+    /// Notes whether the step had ended when it was started; if so, the next ones need not
+    /// be waited for.
+    fn note_timing(&mut self) -> Result<()> {
+        let had_ended = self.bound.is_ready()?;
+        self.executable.0.note_timing(had_ended);
+        if self.executable.0.is_synchronous() {
+            self.bound.stop_notifying();
+            self.review();
+        }
+        Ok(())
     }
 
     /// Waits until the step has ended, or gives DEADLINE_EXCEEDED.
