@@ -35,6 +35,17 @@ only for as many devices as it was made for.
 `portable=true` leaves the device open: it excludes several replicas or partitions, and `device` then says where the executable runs
 unless a call (the option `device` of `cyxla_call_new`) or the inputs of `cyxla_execute` say otherwise.
 
+## Results in place
+
+A plugin writes results to memory of its own, from where they are copied to the caller. With `results_in_place=true` the program gets
+a place for each result of 32 KiB or more (an unused argument that it may overwrite), and writes there itself. `cyxla_run` and
+`cyxla_call_bind_output` then pass the caller's memory, if its address is a multiple of 64 and nothing else that the program reads or
+writes lies there; else the result is copied as before, which costs nothing but the time. Doubling a million floats with `cyxla_run` took
+0.14 ms instead of 0.40 (PJRT 0.115, one core). It is for one device; on devices whose memory is not the host's it changes nothing.
+Not every program can have it (the error says why), and after an error of the program the caller's memory holds anything.
+
+What it changes besides: an output that a call feeds to its next step goes to memory of the call first, and `cyxla_call_take` copies.
+
 ## XLA's debug options
 
 `xla.NAME` sets the field NAME of XLA's `DebugOptions` for this one program, as `compiler_options` does in JAX:
