@@ -39,12 +39,7 @@ pub fn facts() -> Facts {
             ],
             outputs: vec![spec(Some("result"), DType::BF16, &[2, 2, 2], false)],
         },
-        parameters: vec![
-            Parameter::PlatformIndex(1),
-            Parameter::Input(2),
-            Parameter::Input(0),
-            Parameter::Destination(0),
-        ],
+        parameters: vec![Parameter::PlatformIndex(1), Parameter::Input(2), Parameter::Input(0)],
         index_dtype: DType::S64,
         replica_count: 2,
         partition_count: 1,

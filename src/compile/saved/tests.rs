@@ -18,6 +18,20 @@ fn random(state: &mut u64) -> usize {
 }
 
 #[test]
+fn places_of_results_come_back() {
+    let mut with_place = facts();
+    with_place.parameters.push(Parameter::Destination(0));
+    let bytes = Saved::new(with_place.clone(), b"code").encode().unwrap();
+    assert_eq!(Saved::decode(&bytes).unwrap().facts, with_place);
+    for wrong in [Parameter::Destination(0), Parameter::Destination(1)] {
+        let mut twice = with_place.clone();
+        twice.parameters.push(wrong);
+        let bytes = Saved::new(twice, b"code").encode().unwrap();
+        assert_eq!(code(&bytes), Code::DataLoss, "{wrong:?}");
+    }
+}
+
+#[test]
 fn what_is_saved_comes_back() {
     let executable: Vec<u8> = (0..=255).collect();
     for cache_key in [None, Some(Hash([3; 32]))] {
