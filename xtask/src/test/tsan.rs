@@ -18,15 +18,17 @@ const SYNCHRONOUS: &str = "works";
 /// Steps end in a thread of the plugin's, a while after they were started.
 const ASYNCHRONOUS: &str = "lenient,always_async,delay_ms=1";
 
-const RUNS: [(&str, &[&str]); 5] = [
+const RUNS: [(&str, &[&str]); 7] = [
     ("threads", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("threads_calls", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("threads_sharing", &[SYNCHRONOUS]),
     ("test_call", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("test_buffer", &[ASYNCHRONOUS]),
+    ("test_dlpack", &[ASYNCHRONOUS]),
+    ("lifetimes", &[ASYNCHRONOUS]),
 ];
 /// What every test is linked with.
-const SUPPORT: [&str; 5] = ["test", "child", "crowd", "support", "corpus"];
+const SUPPORT: [&str; 6] = ["test", "child", "crowd", "support", "corpus", "lend"];
 
 /// What ThreadSanitizer begins a report with.
 const REPORT: &str = "WARNING: ThreadSanitizer: data race";
@@ -123,6 +125,8 @@ impl Built {
         // ThreadSanitizer finds the names for its reports with the help of a program.
         let path = std::env::var_os("PATH").unwrap_or_default();
         run.env_clear().env("PATH", path).env("CYXLA_TEST_PLUGIN_API", "fake");
+        let suppressions = self.sources.join("../tsan/suppressions.txt");
+        run.env("TSAN_OPTIONS", format!("suppressions={}", suppressions.display()));
         run.env("CYXLA_PLUGIN", self.libraries.join("libcyxla_fake_plugin.so"));
         run
     }
