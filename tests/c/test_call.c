@@ -428,9 +428,7 @@ static void nobody_listens(void *user_data)
 {
     struct ended *ended = user_data;
 
-    pthread_mutex_lock(&ended->lock);
-    ended->freed++;
-    pthread_mutex_unlock(&ended->lock);
+    count_release(&ended->freed);
 }
 
 static void wait_until(struct ended *ended, int done)
