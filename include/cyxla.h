@@ -21,8 +21,8 @@
  *             What a getter returns belongs to the object that it was asked of,
  *             and lives as long; do not free it.
  *             What you pass in is copied or used before the call returns, but
- *             for cyxla_buffer_view_host and cyxla_buffer_from_dlpack, which
- *             say so.
+ *             for cyxla_buffer_view_host, cyxla_buffer_from_dlpack and
+ *             cyxla_call_bind_output, which say so.
  * Text        NUL-terminated UTF-8, in and out.
  * Numbers     Sizes are in bytes and counts in elements, both size_t; dims are
  *             int64_t. Arrays are row-major unless strides say otherwise.
@@ -1368,6 +1368,23 @@ cyxla_error *cyxla_call_bind(cyxla_call *call,
                              size_t device,
                              size_t index,
                              const cyxla_buffer *buffer);
+
+/// Says whether a bound buffer survives the steps of a program that may take it.
+///
+/// Such a program (see cyxla_executable_input_is_donated) then works on a copy. Holds
+/// until the input is bound again; for several devices it holds on all as soon as it does
+/// on one. What is fed is never kept.
+///
+/// @param call   a call.
+/// @param device position in the executable's list of devices; 0 if it has one.
+/// @param index  the input's position, from 0.
+/// @param keep   whether the buffer is to stay.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (no such input), FAILED_PRECONDITION (no buffer is bound, or a step is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+cyxla_error *cyxla_call_keep(cyxla_call *call,
+                             size_t device,
+                             size_t index,
+                             bool keep);
 
 /// Makes an output of each step an input of the next, which stays on the device.
 ///

@@ -153,6 +153,32 @@ pub unsafe extern "C" fn cyxla_call_bind(
     })
 }
 
+/// Says whether a bound buffer survives the steps of a program that may take it.
+///
+/// Such a program (see cyxla_executable_input_is_donated) then works on a copy. Holds
+/// until the input is bound again; for several devices it holds on all as soon as it does
+/// on one. What is fed is never kept.
+///
+/// @param call   a call.
+/// @param device position in the executable's list of devices; 0 if it has one.
+/// @param index  the input's position, from 0.
+/// @param keep   whether the buffer is to stay.
+/// @return NULL, or an owned error: INVALID_ARGUMENT (no such input), FAILED_PRECONDITION (no buffer is bound, or a step is in flight).
+/// @threads one at a time.   @blocks no.   @since 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cyxla_call_keep(
+    call: *mut cyxla_call,
+    device: usize,
+    index: usize,
+    keep: bool,
+) -> *mut cyxla_error {
+    guard("cyxla_call_keep", || {
+        // SAFETY: NULL or a living call.
+        let call = unsafe { pointer::reference(call.cast_const(), "call")? };
+        call.with(|call| call.keep(device, index, keep))
+    })
+}
+
 /// Makes an output of each step an input of the next, which stays on the device.
 ///
 /// The first step takes what the input has: its memory, or the buffer that was bound.

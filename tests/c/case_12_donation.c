@@ -61,6 +61,44 @@ static void a_donated_buffer_is_gone(void)
     CHECK(alive());
 }
 
+/* A call may be told to leave a buffer alone; the answer is the same. */
+static void a_buffer_may_be_kept(void)
+{
+    static const float want[] = {2, 4, 6, 8};
+    float back[4] = {0};
+    cyxla_call *call = NULL;
+    cyxla_executable *e = compiled(DONATED_ADD_F32_4);
+    cyxla_buffer *a = made(FOUR);
+    cyxla_buffer *b = made(FOUR);
+
+    if (!e || !CHECK_OK(cyxla_call_new(e, NULL, &call)))
+        return;
+    CHECK_FAILS(cyxla_call_keep(call, 0, 0, true), CYXLA_CODE_FAILED_PRECONDITION, "input 0", "no buffer");
+    CHECK_FAILS(cyxla_call_keep(call, 0, 2, true), CYXLA_CODE_INVALID_ARGUMENT, "input 2");
+    CHECK_FAILS(cyxla_call_keep(NULL, 0, 0, true), CYXLA_CODE_INVALID_ARGUMENT, "call is NULL");
+    CHECK_OK(cyxla_call_bind(call, 0, 0, a));
+    CHECK_OK(cyxla_call_bind(call, 0, 1, b));
+    CHECK_OK(cyxla_call_keep(call, 0, 0, true));
+    for (int step = 0; step < 3; step++) {
+        const float *sum;
+        CHECK_OK(cyxla_call_run(call));
+        sum = cyxla_call_output(call, 0, 0, NULL);
+        if (CHECK(sum != NULL))
+            CHECK_FLOATS(sum, want, 4);
+        CHECK(!cyxla_buffer_is_donated(a));
+        CHECK_OK(cyxla_buffer_to_host(a, back, sizeof back));
+        CHECK_FLOATS(back, FOUR, 4);
+    }
+    CHECK_OK(cyxla_call_keep(call, 0, 0, false));
+    CHECK_OK(cyxla_call_run(call));
+    CHECK(cyxla_buffer_is_donated(a));
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "donated");
+    cyxla_call_free(call);
+    cyxla_buffer_free(a);
+    cyxla_buffer_free(b);
+    cyxla_executable_free(e);
+}
+
 static void a_donated_writable_view_holds_the_result(void)
 {
     static const float want[] = {2, 4, 6, 8};
@@ -205,6 +243,7 @@ int main(int argc, char **argv)
 {
     test_start(argc, argv, NULL);
     RUN(a_donated_buffer_is_gone);
+    RUN(a_buffer_may_be_kept);
     RUN(a_donated_writable_view_holds_the_result);
     RUN(a_donated_read_only_view_is_left_as_it_is);
     RUN(a_release_function_may_call_the_library);

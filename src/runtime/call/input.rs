@@ -29,6 +29,8 @@ pub enum Input {
         buffer: Arc<Buffer>,
         /// The buffer's contents, kept alive also when they are donated elsewhere.
         contents: Arc<pjrt::Buffer>,
+        /// The program must leave it alone, though it could take it.
+        keep: bool,
         /// The output of the last step that is fed here instead.
         fed: Option<pjrt::Buffer>,
     },
@@ -60,7 +62,7 @@ impl Input {
             return refuse(format!("input {index}: the buffer {why}"));
         }
         let contents = buffer.share_row_major()?;
-        Ok(Input::Bound { buffer: Arc::clone(buffer), contents, fed: None })
+        Ok(Input::Bound { buffer: Arc::clone(buffer), contents, keep: false, fed: None })
     }
 
     /// What the plugin is given.
@@ -86,7 +88,19 @@ impl Input {
 
     /// Whether the program must leave the argument's memory alone, though it could take it.
     pub fn keeps_its_memory(&self) -> bool {
-        matches!(self, Input::Memory { fed: None, .. })
+        matches!(self, Input::Memory { fed: None, .. } | Input::Bound { fed: None, keep: true, .. })
+    }
+
+    /// Says whether a buffer survives the steps of a program that may take it; an error
+    /// if no buffer is bound.
+    pub fn keep_buffer(&mut self, wanted: bool, name: impl FnOnce() -> String) -> Result<()> {
+        if let Input::Bound { keep, .. } = self {
+            *keep = wanted;
+            return Ok(());
+        }
+        let message = format!("{} is bound to no buffer", name());
+        Err(Error::new(Code::FailedPrecondition, Origin::Caller, message)
+            .hint("call cyxla_call_bind first; the memory of the call is never taken"))
     }
 
     /// Whether something is to be done before or after each step, where the program may
@@ -144,7 +158,7 @@ impl Input {
     /// Tells a buffer whose contents the program took that they are gone.
     pub fn settle_donation(&self) -> Result<()> {
         match self {
-            Input::Bound { buffer, contents, fed: None } if contents.is_deleted()? => {
+            Input::Bound { buffer, contents, fed: None, .. } if contents.is_deleted()? => {
                 buffer.mark_donated();
                 Ok(())
             }

@@ -150,6 +150,16 @@ impl Call {
         Ok(())
     }
 
+    /// Says whether a bound buffer survives the steps of a program that may take it.
+    pub fn keep(&mut self, device: usize, index: usize, keep: bool) -> Result<()> {
+        self.check_idle()?;
+        let position = self.places.input(device, index)?;
+        let places = &self.places;
+        self.inputs[position].keep_buffer(keep, || places.name_input(position))?;
+        self.place(position);
+        Ok(())
+    }
+
     /// Makes an output of each step an input of the next. The first step takes what the
     /// input has now; calling this again starts over.
     pub fn feed(&mut self, device: usize, output: usize, input: usize) -> Result<()> {
