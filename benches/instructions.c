@@ -16,7 +16,7 @@
 
 #include "programs.h"
 
-#define WARM_UP 10
+#define WARM_UP 50
 
 /* What the limits speak of. */
 static const char *const counted[] = {"mlp", "tanh", "arguments", "outputs"};

@@ -1266,7 +1266,9 @@ void cyxla_bytes_free(cyxla_bytes *bytes);
 /// is a multiple of 64 is used in place; others are copied. Outputs are written
 /// only after the program has ended, so they may be the memory of inputs. After an
 /// error the contents of the outputs are unspecified only if the plugin failed while
-/// they were copied; otherwise they are untouched.
+/// they were copied; otherwise they are untouched. All this but for a program that was
+/// compiled with results_in_place=true: it writes large results while it runs where nothing
+/// else of the call lies, and leaves anything there after an error.
 ///
 /// @param executable   an executable.
 /// @param inputs       one address an input; each may be NULL only if its size is 0. Nobody may change the memory during the call.
@@ -1312,7 +1314,8 @@ cyxla_error *cyxla_execute(const cyxla_executable *executable,
  *
  * The fast way. A call owns memory for inputs, which a CPU plugin reads in place; the
  * host writes it between steps. Each step is one crossing: nothing is allocated, looked
- * up or locked. Outputs are read in place. On other devices the same functions copy.
+ * up or locked (but bound buffers that the program may take, and all on several devices).
+ * Outputs are read in place. On other devices the same functions copy.
  *
  * A call is for one thread at a time (FAILED_PRECONDITION otherwise); for several
  * threads make one call each, of the same executable. While a step is in flight its
@@ -1363,7 +1366,7 @@ void *cyxla_call_input(cyxla_call *call, size_t device, size_t index, size_t *si
 /// @param index  the input's position, from 0.
 /// @param buffer a buffer of the input's type, on the same device.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (no such input, type, device), FAILED_PRECONDITION (donated, or a step is in flight).
-/// @threads one at a time.   @blocks no.   @since 0.1
+/// @threads one at a time.   @blocks no, unless the buffer is not row-major: while it is copied.   @since 0.1
 cyxla_error *cyxla_call_bind(cyxla_call *call,
                              size_t device,
                              size_t index,
@@ -1406,8 +1409,10 @@ cyxla_error *cyxla_call_feed(cyxla_call *call,
 /// Makes each step write an output to memory of the caller.
 ///
 /// The output is there when cyxla_call_run or cyxla_call_wait returns, row-major;
-/// cyxla_call_output then gives the same memory. What a step that failed leaves there is
-/// unspecified.
+/// cyxla_call_output then gives the same memory. Nobody else may use the memory while a
+/// step runs: a program compiled with results_in_place=true writes there from the start,
+/// and what a step that failed leaves there is unspecified. Call this between steps, before
+/// the next one: if the last step wrote to the old memory itself, its output is gone.
 ///
 /// @param call   a call.
 /// @param device position in the executable's list of devices; 0 if it has one.
@@ -1442,14 +1447,15 @@ cyxla_error *cyxla_call_start(cyxla_call *call);
 /// Sets what is called when a step that cyxla_call_start started has ended.
 ///
 /// Also when it has failed: cyxla_call_wait tells, and does not block any more. The
-/// function may run inside cyxla_call_start or on a thread of the plugin, and must not
-/// use the call: it should wake the thread that does. Not called by cyxla_call_run, nor
-/// in a forked child or while the process ends.
+/// function may run inside cyxla_call_start or on a thread of the plugin, a little after
+/// cyxla_call_wait has returned, and so after another function was set or the call freed.
+/// It must not use the call, nor run, wait for or free anything: it should wake the thread
+/// that does. Not called for cyxla_call_run, in a forked child or while the process ends.
 ///
 /// @param call           a call.
 /// @param done           called once for each step; NULL for nothing.
 /// @param user_data      what both functions get.
-/// @param free_user_data called once when `done` is not called any more, from any thread; may be NULL. Not called after an error.
+/// @param free_user_data called once when `done` is not called any more, from any thread; at once if `done` is NULL; may be NULL. Not called after an error.
 /// @return NULL, or an owned error: FAILED_PRECONDITION (a step is in flight).
 /// @threads one at a time.   @blocks no.   @since 0.1
 cyxla_error *cyxla_call_set_done(cyxla_call *call,
@@ -1498,7 +1504,7 @@ const void *cyxla_call_output(cyxla_call *call,
 /// @param index  the output's position, from 0.
 /// @param out    receives a buffer to free with cyxla_buffer_free.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (no such output), FAILED_PRECONDITION (it was taken, it is fed to the next step, the last step failed or is in flight).
-/// @threads one at a time.   @blocks no.   @since 0.1
+/// @threads one at a time.   @blocks while it is copied, if it was written in place.   @since 0.1
 cyxla_error *cyxla_call_take(cyxla_call *call,
                              size_t device,
                              size_t index,
@@ -1513,7 +1519,7 @@ cyxla_error *cyxla_call_take(cyxla_call *call,
  *
  * For languages that collect garbage: every object of this library may be freed by a
  * finalizer, from any thread, in any order, several at once, also while other threads use
- * what was made from it. A call keeps its executable and its buffers alive; a result and a
+ * what was made from it, but not inside a function that the library calls back. A call keeps its executable and its buffers alive; a result and a
  * copy need nothing of what they were made from; lent memory is kept by all that still
  * reads it, and `release` comes once, after the last of them, from any thread. Two things
  * are the wrapper's to keep: an object may not be freed while a function runs on the very
@@ -1662,7 +1668,7 @@ const void *cyxla_buffer_data(const cyxla_buffer *buffer);
 /// Tells whether a buffer uses memory of the host in place.
 ///
 /// @param buffer   a buffer, or NULL.
-/// @return true if it was made by cyxla_buffer_view_host or cyxla_buffer_from_dlpack without a copy.
+/// @return true if it was made of the host's memory (cyxla_buffer_view_host and _view_host_strict, cyxla_buffer_from_dlpack and _from_dlpack_legacy) without a copy.
 /// @threads safe.   @blocks no.   @since 0.1
 bool cyxla_buffer_is_view(const cyxla_buffer *buffer);
 

@@ -31,6 +31,9 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
+/// Steps after which a call has found out how the plugin runs its program.
+const WARM_UP: usize = 50;
+
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
@@ -71,7 +74,7 @@ fn a_step_allocates_nothing() {
             }
         };
         for call in [&mut call, &mut fed] {
-            (0..3).for_each(|_| step(call)); // makes what is made once
+            (0..WARM_UP).for_each(|_| step(call)); // makes what is made once
             let before = ALLOCATIONS.load(Ordering::Relaxed);
             (0..100).for_each(|_| step(call));
             assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0);
@@ -121,7 +124,7 @@ fn neither_do_steps_that_end_elsewhere() {
                 call.wait(None).unwrap();
                 call.output(0, 0).unwrap();
             };
-            (0..3).for_each(|_| step(&mut call));
+            (0..WARM_UP).for_each(|_| step(&mut call));
             let before = ALLOCATIONS.load(Ordering::Relaxed);
             (0..100).for_each(|_| step(&mut call));
             assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{options}");

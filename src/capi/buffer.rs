@@ -6,7 +6,7 @@
 //!
 //! For languages that collect garbage: every object of this library may be freed by a
 //! finalizer, from any thread, in any order, several at once, also while other threads use
-//! what was made from it. A call keeps its executable and its buffers alive; a result and a
+//! what was made from it, but not inside a function that the library calls back. A call keeps its executable and its buffers alive; a result and a
 //! copy need nothing of what they were made from; lent memory is kept by all that still
 //! reads it, and `release` comes once, after the last of them, from any thread. Two things
 //! are the wrapper's to keep: an object may not be freed while a function runs on the very
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn cyxla_buffer_data(buffer: *const cyxla_buffer) -> *cons
 /// Tells whether a buffer uses memory of the host in place.
 ///
 /// @param buffer   a buffer, or NULL.
-/// @return true if it was made by cyxla_buffer_view_host or cyxla_buffer_from_dlpack without a copy.
+/// @return true if it was made of the host's memory (cyxla_buffer_view_host and _view_host_strict, cyxla_buffer_from_dlpack and _from_dlpack_legacy) without a copy.
 /// @threads safe.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_buffer_is_view(buffer: *const cyxla_buffer) -> bool {

@@ -2,7 +2,8 @@
 //!
 //! The fast way. A call owns memory for inputs, which a CPU plugin reads in place; the
 //! host writes it between steps. Each step is one crossing: nothing is allocated, looked
-//! up or locked. Outputs are read in place. On other devices the same functions copy.
+//! up or locked (but bound buffers that the program may take, and all on several devices).
+//! Outputs are read in place. On other devices the same functions copy.
 //!
 //! A call is for one thread at a time (FAILED_PRECONDITION otherwise); for several
 //! threads make one call each, of the same executable. While a step is in flight its
@@ -136,7 +137,7 @@ pub unsafe extern "C" fn cyxla_call_input(
 /// @param index  the input's position, from 0.
 /// @param buffer a buffer of the input's type, on the same device.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (no such input, type, device), FAILED_PRECONDITION (donated, or a step is in flight).
-/// @threads one at a time.   @blocks no.   @since 0.1
+/// @threads one at a time.   @blocks no, unless the buffer is not row-major: while it is copied.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_call_bind(
     call: *mut cyxla_call,
@@ -208,8 +209,10 @@ pub unsafe extern "C" fn cyxla_call_feed(
 /// Makes each step write an output to memory of the caller.
 ///
 /// The output is there when cyxla_call_run or cyxla_call_wait returns, row-major;
-/// cyxla_call_output then gives the same memory. What a step that failed leaves there is
-/// unspecified.
+/// cyxla_call_output then gives the same memory. Nobody else may use the memory while a
+/// step runs: a program compiled with results_in_place=true writes there from the start,
+/// and what a step that failed leaves there is unspecified. Call this between steps, before
+/// the next one: if the last step wrote to the old memory itself, its output is gone.
 ///
 /// @param call   a call.
 /// @param device position in the executable's list of devices; 0 if it has one.
@@ -231,6 +234,9 @@ pub unsafe extern "C" fn cyxla_call_bind_output(
         let call = unsafe { pointer::reference(call.cast_const(), "call")? };
         // SAFETY: the memory is the caller's to give, until it is taken back.
         let target = (!data.is_null()).then(|| unsafe { HostTarget::from_raw(data, size) });
+        if data.is_null() && size != 0 {
+            return Err(Error::invalid_argument("data is NULL, and the size is not 0").parameter("size"));
+        }
         call.with(|call| call.bind_output(device, index, target))
     })
 }
@@ -269,14 +275,15 @@ pub unsafe extern "C" fn cyxla_call_start(call: *mut cyxla_call) -> *mut cyxla_e
 /// Sets what is called when a step that cyxla_call_start started has ended.
 ///
 /// Also when it has failed: cyxla_call_wait tells, and does not block any more. The
-/// function may run inside cyxla_call_start or on a thread of the plugin, and must not
-/// use the call: it should wake the thread that does. Not called by cyxla_call_run, nor
-/// in a forked child or while the process ends.
+/// function may run inside cyxla_call_start or on a thread of the plugin, a little after
+/// cyxla_call_wait has returned, and so after another function was set or the call freed.
+/// It must not use the call, nor run, wait for or free anything: it should wake the thread
+/// that does. Not called for cyxla_call_run, in a forked child or while the process ends.
 ///
 /// @param call           a call.
 /// @param done           called once for each step; NULL for nothing.
 /// @param user_data      what both functions get.
-/// @param free_user_data called once when `done` is not called any more, from any thread; may be NULL. Not called after an error.
+/// @param free_user_data called once when `done` is not called any more, from any thread; at once if `done` is NULL; may be NULL. Not called after an error.
 /// @return NULL, or an owned error: FAILED_PRECONDITION (a step is in flight).
 /// @threads one at a time.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
@@ -294,6 +301,9 @@ pub unsafe extern "C" fn cyxla_call_set_done(
                 call.set_callback(|| done.map(|done| Callback::from_raw(done, user_data, free_user_data)))
             });
             drop(old?); // when the call can be used again, since the caller's function runs
+            if let (None, Some(free)) = (done, free_user_data) {
+                free(user_data);
+            }
         }
         Ok(())
     })
@@ -363,7 +373,7 @@ pub unsafe extern "C" fn cyxla_call_output(
 /// @param index  the output's position, from 0.
 /// @param out    receives a buffer to free with cyxla_buffer_free.
 /// @return NULL, or an owned error: INVALID_ARGUMENT (no such output), FAILED_PRECONDITION (it was taken, it is fed to the next step, the last step failed or is in flight).
-/// @threads one at a time.   @blocks no.   @since 0.1
+/// @threads one at a time.   @blocks while it is copied, if it was written in place.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_call_take(
     call: *mut cyxla_call,

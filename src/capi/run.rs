@@ -66,7 +66,9 @@ unsafe fn host_outputs<'a>(
 /// is a multiple of 64 is used in place; others are copied. Outputs are written
 /// only after the program has ended, so they may be the memory of inputs. After an
 /// error the contents of the outputs are unspecified only if the plugin failed while
-/// they were copied; otherwise they are untouched.
+/// they were copied; otherwise they are untouched. All this but for a program that was
+/// compiled with results_in_place=true: it writes large results while it runs where nothing
+/// else of the call lies, and leaves anything there after an error.
 ///
 /// @param executable   an executable.
 /// @param inputs       one address an input; each may be NULL only if its size is 0. Nobody may change the memory during the call.

@@ -2,7 +2,6 @@
 //! call of the plugin for the program and one for each result of the step before.
 
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
 
 use super::executable::LoadedExecutable;
 use super::notice::{Callback, Notice};
@@ -118,11 +117,6 @@ impl Bound {
         self.request.args.device_complete_events = std::ptr::null_mut();
     }
 
-    /// Destroys the results of the last step. Nothing of the plugin may be gone.
-    pub fn clear(&mut self) {
-        self.destroy_results();
-    }
-
     /// Starts a step; the results of the one before are gone. Nothing of the plugin may be
     /// gone: the caller has asked [`presence::check`].
     pub fn start(&mut self) -> Result<()> {
@@ -167,20 +161,20 @@ impl Bound {
     }
 
     /// What [`Bound::notify`] takes.
-    pub fn notice(&self, callback: Callback) -> Arc<Notice> {
-        Arc::new(Notice::new(self.api, callback))
+    pub fn notice(&self, callback: Callback) -> Notice {
+        Notice::new(self.api, callback)
     }
 
     /// Calls the host back when every device has ended; at once if they have.
-    pub fn notify(&self, notice: &Arc<Notice>) -> Result<()> {
+    pub fn notify(&self, notice: &mut Notice) -> Result<()> {
         let mut events = self.events.iter().filter(|event| !event.is_null());
-        notice.expect(events.clone().count() + 1);
+        let step = notice.step(events.clone().count() + 1);
         let asked = events.try_for_each(|&raw| {
             // SAFETY: as in `is_ready`.
             let event = unsafe { Event::from_raw(self.api, raw) }.map(ManuallyDrop::new);
-            event.map_or(Ok(()), |event| event.notify_when_ready(notice))
+            event.map_or(Ok(()), |event| event.notify_when_ready(&step))
         });
-        notice.one_ended(); // the one more that nobody else counts down
+        step.one_ended(); // the one more that nobody else counts down
         asked
     }
 
@@ -207,7 +201,8 @@ impl Bound {
         Some(look(&buffer))
     }
 
-    fn destroy_results(&mut self) {
+    /// Destroys the results of the last step. Nothing of the plugin may be gone.
+    pub fn destroy_results(&mut self) {
         for event in &mut self.events {
             if !event.is_null() {
                 let raw = std::mem::replace(event, std::ptr::null_mut());

@@ -304,12 +304,19 @@ impl Client {
         args.device = device.raw;
         args.memory = memory.map_or(std::ptr::null_mut(), Memory::raw);
         // SAFETY: client and device are alive, the rest is the caller's promise.
-        unsafe {
+        let (made, done) = unsafe {
             call!(self.api, PJRT_Client_BufferFromHostBuffer, &mut args)?;
             let done = Event::from_raw(self.api, args.done_with_host_buffer);
-            Buffer::from_raw(self.api, args.buffer, self.in_place).map(|buffer| (buffer, done))
+            (Buffer::from_raw(self.api, args.buffer, self.in_place), done)
+        };
+        match made {
+            None => Err(plugin_fault("the plugin returned no buffer, and no error either")),
+            // Nobody could tell when the memory is free again.
+            Some(_) if done.is_none() && semantics != COPY => {
+                Err(plugin_fault("the plugin uses memory in place and does not say until when"))
+            }
+            Some(buffer) => Ok((buffer, done)),
         }
-        .ok_or_else(|| plugin_fault("the plugin returned no buffer, and no error either"))
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::notice::{Notice, part_ended};
+use super::notice::{Step, part_ended};
 use super::{Api, HostView, call, presence, sys};
 use crate::error::Result;
 
@@ -44,10 +44,10 @@ impl Event {
         unsafe { call!(self.api, PJRT_Event_Await, &mut args) }
     }
 
-    /// Counts down what `notice` waits for once the event is ready: at once when it is,
-    /// else later from a thread of the plugin.
-    pub(super) fn notify_when_ready(&self, notice: &Arc<Notice>) -> Result<()> {
-        let counting = Arc::into_raw(Arc::clone(notice));
+    /// Counts a part of a step down once the event is ready: at once when it is, else later
+    /// from a thread of the plugin.
+    pub(super) fn notify_when_ready(&self, step: &Arc<Step>) -> Result<()> {
+        let counting = Arc::into_raw(Arc::clone(step));
         let mut args = sys::PJRT_Event_OnReady_Args::new();
         args.event = self.raw;
         args.callback = Some(part_ended);
@@ -56,8 +56,8 @@ impl Event {
         let result = unsafe { call!(self.api, PJRT_Event_OnReady, &mut args) };
         if result.is_err() {
             // SAFETY: a refused callback is never called, so the reference is ours again.
-            let notice = unsafe { Arc::from_raw(counting) };
-            notice.one_ended();
+            let step = unsafe { Arc::from_raw(counting) };
+            step.one_ended();
         }
         result
     }

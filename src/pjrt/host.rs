@@ -68,7 +68,8 @@ impl<'a> HostOutput<'a> {
     ///
     /// # Safety
     /// `size` bytes at `address` are writable during `'a`. They may be the memory
-    /// of a [`HostInput`] of the same call: outputs are written last.
+    /// of a [`HostInput`] of the same call: outputs are written last, or straight by the
+    /// program where they overlap no input.
     pub unsafe fn from_raw(address: *mut c_void, size: usize) -> HostOutput<'a> {
         HostOutput { address: address.cast(), size, lifetime: PhantomData }
     }

@@ -57,6 +57,11 @@ impl HostTarget {
         Ok(())
     }
 
+    /// The program that was given the memory has ended, and nothing of it is left there.
+    pub fn end_lending(&mut self) {
+        self.buffer = None;
+    }
+
     /// The argument, once it was made.
     pub fn argument(&self) -> Option<BufferRef<'_>> {
         self.buffer.as_ref().map(BorrowedBuffer::as_argument)

@@ -41,24 +41,45 @@ impl Drop for Callback {
     }
 }
 
-/// Calls the host when all parts of a step have ended.
+/// What calls the host after each step of a call.
 pub struct Notice {
     api: &'static Api,
-    callback: Callback,
+    callback: Arc<Callback>,
+    /// Steps that were told the plugin. It may learn of an end after the host has waited
+    /// for it and started the next step, so each step has a count of its own; one that the
+    /// plugin is done with is used again.
+    steps: Vec<Arc<Step>>,
+}
+
+/// A step that the plugin says the end of.
+pub(super) struct Step {
+    api: &'static Api,
+    callback: Arc<Callback>,
     /// How many parts have not ended.
     left: AtomicUsize,
 }
 
 impl Notice {
     pub(super) fn new(api: &'static Api, callback: Callback) -> Notice {
-        Notice { api, callback, left: AtomicUsize::new(0) }
+        Notice { api, callback: Arc::new(callback), steps: Vec::new() }
     }
 
-    /// A step begins, of so many parts.
-    pub(super) fn expect(&self, parts: usize) {
-        self.left.store(parts, Ordering::Release);
+    /// A step of so many parts.
+    pub(super) fn step(&mut self, parts: usize) -> Arc<Step> {
+        for step in &mut self.steps {
+            if let Some(idle) = Arc::get_mut(step) {
+                *idle.left.get_mut() = parts;
+                return Arc::clone(step);
+            }
+        }
+        let (api, callback) = (self.api, Arc::clone(&self.callback));
+        let step = Arc::new(Step { api, callback, left: AtomicUsize::new(parts) });
+        self.steps.push(Arc::clone(&step));
+        step
     }
+}
 
+impl Step {
     /// A part has ended; the last one calls the host.
     pub(super) fn one_ended(&self) {
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 && !presence::is_gone() {
@@ -68,11 +89,11 @@ impl Notice {
     }
 }
 
-/// What the plugin calls when a part has ended; `notice` is one that [`Arc::into_raw`] gave.
-pub(super) unsafe extern "C" fn part_ended(error: *mut sys::PJRT_Error, notice: *mut c_void) {
+/// What the plugin calls when a part has ended; `step` is one that [`Arc::into_raw`] gave.
+pub(super) unsafe extern "C" fn part_ended(error: *mut sys::PJRT_Error, step: *mut c_void) {
     // SAFETY: the plugin calls this once, with the pointer that it was given.
-    let notice = unsafe { Arc::from_raw(notice.cast::<Notice>().cast_const()) };
+    let step = unsafe { Arc::from_raw(step.cast::<Step>().cast_const()) };
     // Whoever waits for the step gets the error.
-    let _ = notice.api.check(error);
-    notice.one_ended();
+    let _ = step.api.check(error);
+    step.one_ended();
 }

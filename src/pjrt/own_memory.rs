@@ -1,19 +1,18 @@
 //! Host memory that belongs to a prepared call: written by the host between steps, and
 //! read by the plugin in place where it can.
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::ffi::c_void;
 
 use super::{
-    ArraySpec, BorrowedBuffer, BufferRef, Client, Device, HostInput, HostOutput, HostView, presence,
+    ArraySpec, BorrowedBuffer, Buffer, BufferRef, Client, Device, HostInput, HostOutput, HostView,
+    VIEW_ALIGNMENT, presence,
 };
 use crate::error::{Code, Error, Origin, Result};
 
-/// The alignment from which on plugins use memory in place.
-const ALIGNMENT: usize = 64;
-
 #[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Line(#[allow(dead_code, reason = "read and written through pointers")] [u8; ALIGNMENT]);
+#[repr(align(64))] // VIEW_ALIGNMENT
+struct Line(#[allow(dead_code, reason = "read and written through pointers")] [u8; VIEW_ALIGNMENT]);
 
 /// Memory at a fixed address, aligned to 64 bytes, and the plugin's view of it.
 pub struct OwnMemory {
@@ -29,13 +28,11 @@ unsafe impl Send for OwnMemory {}
 impl OwnMemory {
     /// `size` bytes of value 0.
     pub fn new(size: usize) -> Result<OwnMemory> {
-        let count = size.div_ceil(ALIGNMENT).max(1);
-        let mut lines = Vec::new();
-        lines.try_reserve_exact(count).map_err(|_| {
+        let count = size.div_ceil(VIEW_ALIGNMENT).max(1);
+        let lines = zeroed_lines(count).ok_or_else(|| {
             let message = format!("out of memory: {size} bytes could not be had");
             Error::new(Code::ResourceExhausted, Origin::System, message)
         })?;
-        lines.resize(count, Line([0; ALIGNMENT]));
         Ok(OwnMemory { buffer: None, lines, size })
     }
 
@@ -83,20 +80,38 @@ impl OwnMemory {
         Ok(())
     }
 
-    /// The memory as something that is lent, and freed when it is given back.
-    pub fn into_view(self) -> HostView {
-        let owned = Box::new(self);
-        let size = owned.size;
+    /// A device array of this type in the memory, which lives as long as it and what is made
+    /// of it by donation.
+    pub fn into_buffer(self, client: &Client, spec: ArraySpec<'_>, device: &Device) -> Result<Buffer> {
+        let (size, owned) = (self.size, Box::new(self));
         let address = owned.lines.as_ptr().cast_mut().cast();
-        // SAFETY: the memory stays until it is given back, since the box is kept by nobody
-        // else.
-        unsafe { HostView::from_raw(address, size, true, Some(free), Box::into_raw(owned).cast()) }
+        let owned: *mut c_void = Box::into_raw(owned).cast();
+        // SAFETY: the memory stays until it is given back, since nobody else has the box.
+        let view = unsafe { HostView::from_raw(address, size, true, Some(free), owned) };
+        let made = client.view_host(view, spec, device, true);
+        if made.is_err() {
+            // SAFETY: after an error the plugin is done with it and nothing is given back.
+            unsafe { free(owned) };
+        }
+        made.map(|(buffer, _, _)| buffer)
     }
 
     /// The argument, once it was made.
     pub fn argument(&self) -> Option<BufferRef<'_>> {
         self.buffer.as_ref().map(BorrowedBuffer::as_argument)
     }
+}
+
+/// Lines of zeros, which for large memory the system gives without writing them.
+fn zeroed_lines(count: usize) -> Option<Vec<Line>> {
+    let layout = Layout::array::<Line>(count).ok()?;
+    // SAFETY: the layout is not empty, since there is a line at least.
+    let first = unsafe { alloc_zeroed(layout) }.cast::<Line>();
+    if first.is_null() {
+        return None;
+    }
+    // SAFETY: allocated as a vector of so many lines is, and zeros are lines.
+    Some(unsafe { Vec::from_raw_parts(first, count, count) })
 }
 
 /// Frees memory that was lent.

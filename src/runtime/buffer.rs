@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::destinations::overlap;
 use super::run::{check_bools, copy_row_major};
 use super::{Runtime, in_place, runtime};
 use crate::dtype::{ArrayType, DType, MOST_DIMS};
@@ -263,13 +264,17 @@ impl Buffer {
         }
     }
 
-    /// Notes that a program has taken the contents.
-    pub(super) fn mark_donated(&self) {
-        let taken = {
-            let mut contents = self.write();
-            self.take(&mut contents)
+    /// Whether both use the same memory of the host in place.
+    pub(super) fn shares_memory(&self, other: &Buffer) -> bool {
+        let range = |buffer: &Buffer| {
+            let contents = buffer.read();
+            let address = contents.as_ref().filter(|_| buffer.is_view)?.address().ok()?;
+            Some((address, buffer.host_size))
         };
-        drop(taken); // not under the lock: the host's `release` may run now
+        match (range(self), range(other)) {
+            (Some(one), Some(other)) => overlap(one, other),
+            _ => false,
+        }
     }
 
     /// A copy in row-major order, where the buffer has another. Programs take any, and

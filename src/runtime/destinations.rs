@@ -21,12 +21,10 @@ pub fn stand_ins(executable: &Inner, inputs: &[HostInput<'_>], outputs: &[HostOu
     for &index in executable.arguments.destinations() {
         let (output, spec) = (&outputs[index], &executable.signature.outputs[index]);
         let range = (output.address().cast_const(), output.size());
-        let others = outputs.iter().enumerate().filter(|(other, _)| *other != index);
+        let mut others = outputs.iter().enumerate().filter(|(other, _)| *other != index);
         let is_alone = executable.runtime.client.writes_in_place(output, spec.dtype)
             && !inputs.iter().any(|input| overlap(range, (input.address(), input.size())))
-            && !others
-                .into_iter()
-                .any(|(_, other)| overlap(range, (other.address().cast_const(), other.size())));
+            && !others.any(|(_, other)| overlap(range, (other.address().cast_const(), other.size())));
         stand.push(if is_alone { None } else { Some(OwnMemory::new(spec.host_size())?) });
     }
     Ok(stand)
@@ -57,9 +55,8 @@ pub fn make_all(executable: &Inner, device: usize, made: &mut SmallVec<[Buffer; 
     for &index in executable.arguments.destinations() {
         let spec = &executable.signature.outputs[index];
         let array = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
-        let view = OwnMemory::new(spec.host_size())?.into_view();
-        let (buffer, _, _) = runtime.client.view_host(view, array, runtime.device(device)?, true)?;
-        made.push(buffer);
+        let memory = OwnMemory::new(spec.host_size())?;
+        made.push(memory.into_buffer(&runtime.client, array, runtime.device(device)?)?);
     }
     Ok(())
 }

@@ -43,22 +43,27 @@ pub(super) struct Inner {
 }
 
 /// Whether a program has ended when the plugin returns from running it. A plugin's word is
-/// not enough: to read results early would give wrong numbers.
+/// not enough: to read results early would give wrong numbers. Nor is one look, since what
+/// runs on another thread may happen to be quick.
 #[derive(Default)]
 pub(super) struct Timing(AtomicU8);
 
 impl Timing {
-    const WITHIN: u8 = 1;
-    const LATER: u8 = 2;
+    /// How often it has to be seen before nobody looks any more.
+    const LOOKS: u8 = 32;
+    const LATER: u8 = u8::MAX;
 
     fn is_within(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == Timing::WITHIN
+        self.0.load(Ordering::Relaxed) == Timing::LOOKS
     }
 
     fn note(&self, is_within: bool) {
-        // Once seen to end later it is never trusted again.
-        let seen = if is_within { Timing::WITHIN } else { Timing::LATER };
-        self.0.fetch_max(seen, Ordering::Relaxed);
+        let next = |seen| match (seen, is_within) {
+            (Timing::LATER, _) | (_, false) => Some(Timing::LATER),
+            (seen, true) => Some((seen + 1).min(Timing::LOOKS)),
+        };
+        // The function always gives a value.
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
     }
 }
 

@@ -1,12 +1,11 @@
 //! Runs a program on device arrays.
 
-use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
-
 use smallvec::SmallVec;
 
-use super::buffer::{Buffer, alive};
+use super::buffer::Buffer;
 use super::destinations;
 use super::executable::{Executable, Inner};
+use super::locks::Locks;
 use crate::error::{Error, Result};
 use crate::order;
 use crate::pjrt::{self, BufferRef, HoldReleases, INLINE, Results, presence};
@@ -23,7 +22,8 @@ impl Executable {
         check_arguments(executable, inputs, &devices)?;
 
         let releases = HoldReleases::begin(); // longer than the locks
-        let mut locks = lock_all(executable, inputs);
+        let specs = self.inputs().iter().cycle();
+        let mut locks = Locks::of(inputs.iter().zip(specs).map(|(&input, spec)| (input, spec.is_donated)));
         let converted = convert_orders(executable, inputs, &locks)?;
         let mut places = SmallVec::new();
         destinations::make_all(executable, devices[0], &mut places)?;
@@ -35,7 +35,8 @@ impl Executable {
                 let position = place * each + index;
                 let argument = match &converted[position] {
                     Some(row_major) => row_major.as_argument(),
-                    None => contents_of(input, &locks)
+                    None => locks
+                        .contents(input)
                         .map_err(|error| of_argument(executable, error, position))?
                         .as_argument(),
                 };
@@ -47,7 +48,11 @@ impl Executable {
         let mut results = Results::new();
         let outcome = executable.loaded.execute(&arguments, devices.len(), target, &mut results, None);
         drop(arguments);
-        let taken = take_donated(&mut locks, &converted, inputs);
+        let converted_of = |buffer: &Buffer| {
+            let position = inputs.iter().position(|input| std::ptr::eq(*input, buffer))?;
+            converted[position].as_ref()
+        };
+        let taken = locks.take_donated(converted_of);
         drop(locks);
         drop(taken?);
         drop(releases);
@@ -114,6 +119,7 @@ fn check_donated_once(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
     let mut order: SmallVec<[usize; INLINE]> = (0..inputs.len()).collect();
     let key = |&index: &usize| (std::ptr::from_ref::<Buffer>(inputs[index]), index);
     order::sort_by(&mut order, |one, other| key(one) < key(other));
+    check_donated_alone(executable, inputs)?;
     for pair in order.windows(2) {
         let (first, second) = (pair[0], pair[1]);
         if std::ptr::eq(inputs[first], inputs[second]) && (is_donated(first) || is_donated(second)) {
@@ -125,39 +131,23 @@ fn check_donated_once(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
     Ok(())
 }
 
-/// A lock on an argument: for writing where the program may take its contents.
-enum Lock<'a> {
-    Shared(RwLockReadGuard<'a, Option<Arc<pjrt::Buffer>>>),
-    Exclusive(RwLockWriteGuard<'a, Option<Arc<pjrt::Buffer>>>),
-}
-
-/// Each buffer once, in the order of their addresses, with the lock on it.
-type Locks<'a> = SmallVec<[(&'a Buffer, Lock<'a>); INLINE]>;
-
-/// Locks every buffer in the order of their addresses: two programs that run at once
-/// on the same buffers cannot wait for each other.
-fn lock_all<'a>(executable: &Inner, inputs: &[&'a Buffer]) -> Locks<'a> {
+/// An error if memory of the host that is donated is that of another argument too: the
+/// program would write over what it reads.
+fn check_donated_alone(executable: &Inner, inputs: &[&Buffer]) -> Result<()> {
     let specs = &executable.signature.inputs;
-    let mut wanted: SmallVec<[(&'a Buffer, bool); INLINE]> =
-        inputs.iter().zip(specs.iter().cycle()).map(|(&input, spec)| (input, spec.is_donated)).collect();
-    let address = |(input, _): &(&Buffer, bool)| std::ptr::from_ref::<Buffer>(input);
-    order::sort_by(&mut wanted, |one, other| address(one) < address(other));
-    wanted.dedup_by_key(|(input, _)| std::ptr::from_ref::<Buffer>(input));
-    let lock = |(input, donated): (&'a Buffer, bool)| match donated {
-        true => (input, Lock::Exclusive(input.write())),
-        false => (input, Lock::Shared(input.read())),
-    };
-    wanted.into_iter().map(lock).collect()
-}
-
-fn contents_of<'a>(input: &Buffer, locks: &'a Locks<'_>) -> Result<&'a pjrt::Buffer> {
-    let address = std::ptr::from_ref(input);
-    let found = locks.binary_search_by_key(&address, |(buffer, _)| std::ptr::from_ref::<Buffer>(buffer));
-    let position = found.map_err(|_| Error::internal("an argument was not locked"))?;
-    match &locks[position].1 {
-        Lock::Shared(contents) => alive(contents).map(Arc::as_ref),
-        Lock::Exclusive(contents) => alive(contents).map(Arc::as_ref),
+    for (position, input) in inputs.iter().enumerate() {
+        if !specs[position % specs.len()].is_donated || !input.is_view() {
+            continue;
+        }
+        let shared = (0..inputs.len())
+            .find(|&other| !std::ptr::eq(*input, inputs[other]) && input.shares_memory(inputs[other]));
+        if let Some(other) = shared {
+            let name = |position| executable.name_of("argument", position, specs.len());
+            let message = format!("{} is donated and shares memory with {}", name(position), name(other));
+            return Err(Error::invalid_argument(message).parameter("inputs"));
+        }
     }
+    Ok(())
 }
 
 /// Row-major copies of the arguments that have another order.
@@ -167,29 +157,8 @@ fn convert_orders(
     locks: &Locks<'_>,
 ) -> Result<SmallVec<[Option<pjrt::Buffer>; INLINE]>> {
     let convert = |(position, input): (usize, &&Buffer)| {
-        let converted = contents_of(input, locks).and_then(|contents| input.in_row_major(contents));
+        let converted = locks.contents(input).and_then(|contents| input.in_row_major(contents));
         converted.map_err(|error| of_argument(executable, error, position))
     };
     inputs.iter().enumerate().map(convert).collect()
-}
-
-/// Takes the contents of the buffers whose contents the program took. Only the plugin
-/// knows which of those that it may take it took.
-fn take_donated(
-    locks: &mut Locks<'_>,
-    converted: &[Option<pjrt::Buffer>],
-    inputs: &[&Buffer],
-) -> Result<SmallVec<[Arc<pjrt::Buffer>; INLINE]>> {
-    let mut taken = SmallVec::new();
-    for (buffer, lock) in locks.iter_mut() {
-        let Lock::Exclusive(contents) = lock else { continue };
-        let index = inputs.iter().position(|input| std::ptr::eq(*input, *buffer));
-        let copy = index.and_then(|index| converted[index].as_ref());
-        if let Some(argument) = copy.or(contents.as_deref())
-            && argument.is_deleted()?
-        {
-            taken.extend(buffer.take(contents));
-        }
-    }
-    Ok(taken)
 }

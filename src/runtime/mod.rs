@@ -15,6 +15,7 @@ mod in_place;
 mod info;
 mod inline;
 pub mod known_options;
+mod locks;
 mod memories;
 mod pool;
 mod relayout;

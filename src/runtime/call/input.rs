@@ -103,28 +103,25 @@ impl Input {
             .hint("call cyxla_call_bind first; the memory of the call is never taken"))
     }
 
-    /// Whether something is to be done before or after each step, where the program may
-    /// take the input or not.
-    pub fn needs_a_look(&self, is_donated: bool) -> bool {
+    /// The buffer that the next step takes, and what the program is given of it.
+    pub fn bound_buffer(&self) -> Option<(&Buffer, &pjrt::Buffer)> {
         match self {
-            Input::Nothing => false,
-            Input::Bound { .. } => is_donated,
+            Input::Bound { buffer, contents, fed: None, .. } => Some((buffer, contents)),
+            _ => None,
+        }
+    }
+
+    /// Whether something is to be done before each step.
+    pub fn needs_a_look(&self) -> bool {
+        match self {
+            Input::Nothing | Input::Bound { .. } => false,
             Input::Memory { in_place, dtype, .. } => !in_place || *dtype == DType::PRED,
         }
     }
 
     /// Makes ready for a step what the host wrote into the memory.
     pub fn refresh(&mut self, executable: &Inner, places: &Places, position: usize) -> Result<()> {
-        let (memory, in_place, dtype) = match self {
-            Input::Memory { memory, in_place, dtype, fed: None } => (memory, in_place, dtype),
-            Input::Bound { buffer, fed: None, .. } if buffer.is_donated() => {
-                let name = places.name_input(position);
-                let message = format!("{name}: the buffer was donated to a program, which has taken it");
-                return Err(Error::new(Code::FailedPrecondition, Origin::Caller, message)
-                    .hint("bind another buffer, or feed an output of each step to the next"));
-            }
-            _ => return Ok(()),
-        };
+        let Input::Memory { memory, in_place, dtype, fed: None } = self else { return Ok(()) };
         if *dtype == DType::PRED {
             check_bools(&memory.as_input()).map_err(|error| {
                 error.map_message(|message| format!("{}: {message}", places.name_input(position)))
@@ -152,17 +149,6 @@ impl Input {
     pub fn start_over(&mut self) {
         if let Input::Memory { fed, .. } | Input::Bound { fed, .. } = self {
             *fed = None;
-        }
-    }
-
-    /// Tells a buffer whose contents the program took that they are gone.
-    pub fn settle_donation(&self) -> Result<()> {
-        match self {
-            Input::Bound { buffer, contents, fed: None, .. } if contents.is_deleted()? => {
-                buffer.mark_donated();
-                Ok(())
-            }
-            _ => Ok(()),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! step before. Nothing is allocated, looked up or locked on the way.
 
 mod input;
+mod obstacles;
 mod output;
 mod places;
 mod step;
@@ -34,15 +35,18 @@ pub struct Call {
     /// The parameter of each input; `None` for those that the compiler dropped.
     parameters: Vec<Option<usize>>,
     state: State,
-    /// Positions of inputs that have to be looked at before and after each step.
+    /// Positions of inputs that have to be looked at before each step.
     busy_inputs: Vec<usize>,
+    /// Positions of inputs whose buffers are held while a step starts, each with whether
+    /// the program may take it.
+    held_inputs: Vec<(usize, bool)>,
     /// Positions of outputs that each step writes to memory of the host.
     stored_outputs: Vec<usize>,
     /// The position of each output that the program writes where it is told, and the
     /// parameter that tells it.
     destinations: Vec<(usize, usize)>,
     /// What is told the end of a step that was started.
-    notice: Option<Arc<Notice>>,
+    notice: Option<Notice>,
     /// Why no step can be run; `None` if one can.
     obstacle: Option<Error>,
     /// Nothing has to be done in a step but to run the program.
@@ -61,6 +65,8 @@ struct Feed {
     /// The input has what the next step takes: what it had by itself before the first
     /// step, then the output.
     is_placed: bool,
+    /// What was to be fed is lost with a step that failed.
+    is_lost: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,6 +112,7 @@ impl Call {
             parameters,
             state: State::Empty,
             busy_inputs: Vec::new(),
+            held_inputs: Vec::new(),
             stored_outputs: Vec::new(),
             destinations,
             notice: None,
@@ -157,6 +164,7 @@ impl Call {
         let places = &self.places;
         self.inputs[position].keep_buffer(keep, || places.name_input(position))?;
         self.place(position);
+        self.review();
         Ok(())
     }
 
@@ -179,8 +187,8 @@ impl Call {
         }
         self.inputs[to].start_over();
         match self.feeds.iter_mut().find(|feed| feed.input == to) {
-            Some(feed) => feed.is_placed = true,
-            None => self.feeds.push(Feed { output: from, input: to, is_placed: true }),
+            Some(feed) => (feed.is_placed, feed.is_lost) = (true, false),
+            None => self.feeds.push(Feed { output: from, input: to, is_placed: true, is_lost: false }),
         }
         self.place(to);
         self.review();
@@ -212,10 +220,7 @@ impl Call {
 
     /// Sets what is called when a step that was started has ended; gives what was called
     /// before. `callback` is only asked for when nothing else can fail.
-    pub fn set_callback(
-        &mut self,
-        callback: impl FnOnce() -> Option<Callback>,
-    ) -> Result<Option<Arc<Notice>>> {
+    pub fn set_callback(&mut self, callback: impl FnOnce() -> Option<Callback>) -> Result<Option<Notice>> {
         self.check_idle()?;
         let notice = callback().map(|callback| self.bound.notice(callback));
         Ok(std::mem::replace(&mut self.notice, notice))
@@ -253,13 +258,21 @@ impl Call {
         }
         let spec = &self.executable.outputs()[index];
         let device = self.places.devices()[device];
-        let mut taken = self.bound.take_result(position).ok_or_else(|| output::taken(index))?;
+        let look = |result: &pjrt::Buffer| {
+            // The next step writes over what is in memory that the program was given.
+            let copy = match self.has_destination(position) {
+                true => Some(self.copy(result, spec, device)?),
+                false => None,
+            };
+            let layout = copy.as_ref().unwrap_or(result).layout(spec.dims.len())?;
+            Ok((copy, layout))
+        };
+        // What can fail comes first: then the output is still there.
+        let looked = self.bound.with_result(position, look).unwrap_or_else(|| Err(output::taken(index)));
+        let (copy, layout) = looked?;
+        let result = self.bound.take_result(position).ok_or_else(|| output::taken(index))?;
         self.outputs[position].forget();
-        if self.has_destination(position) {
-            // The next step writes over what is in this memory.
-            taken = self.copy(&taken, spec, device)?;
-        }
-        let layout = taken.layout(spec.dims.len())?;
+        let taken = copy.unwrap_or(result);
         Ok(Buffer::new(self.executable.0.runtime, taken, layout, spec.array_type(), device, false))
     }
 
@@ -297,22 +310,7 @@ impl Call {
         self.place(position);
         drop(old);
         self.feeds.retain(|feed| feed.input != position);
-        let specs = self.executable.inputs();
-        let busy =
-            |&position: &usize| self.inputs[position].needs_a_look(specs[position % specs.len()].is_donated);
-        self.busy_inputs = (0..self.inputs.len()).filter(busy).collect();
         self.review();
-    }
-
-    /// Finds out what stands against a step, and what has to be done in one.
-    fn review(&mut self) {
-        self.obstacle = self.missing_input();
-        self.is_plain = self.obstacle.is_none()
-            && self.feeds.is_empty()
-            && self.busy_inputs.is_empty()
-            && self.stored_outputs.is_empty()
-            && self.destinations.is_empty()
-            && self.executable.0.is_synchronous();
     }
 
     /// Whether a step may write an output straight to the host's memory: nothing that the
@@ -340,17 +338,6 @@ impl Call {
         let of_all_devices = self.inputs.iter().skip(index).step_by(specs.len());
         let keep = specs[index].is_donated && of_all_devices.into_iter().any(Input::keeps_its_memory);
         self.bound.set_kept(parameter, keep);
-    }
-
-    /// Says which input was not set, if there is one that the program takes.
-    fn missing_input(&self) -> Option<Error> {
-        let specs = self.executable.inputs();
-        let is_missing = |&position: &usize| {
-            self.parameters[position % specs.len()].is_some()
-                && matches!(self.inputs[position], Input::Nothing)
-        };
-        let missing = (0..self.inputs.len()).find(is_missing)?;
-        Some(input::not_set(self.places.name_input(missing), &specs[missing % specs.len()]))
     }
 }
 

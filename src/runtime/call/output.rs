@@ -22,6 +22,8 @@ pub struct Output {
     /// Memory that the program writes it to, where it is told; in turns, if a step reads
     /// what the step before has written.
     places: [Option<OwnMemory>; 2],
+    /// Which of them has the result of the last step that went well.
+    turn: usize,
 }
 
 impl Output {
@@ -35,6 +37,7 @@ impl Output {
             copy: None,
             target: None,
             places: [None, None],
+            turn: 0,
         }
     }
 
@@ -95,31 +98,40 @@ impl Output {
     }
 
     /// Gives the program memory to write the output of the next step to: that of the host
-    /// if it may go straight there, else the call's own, of which `turn` says which. No
-    /// result may be left in it.
+    /// if it may go straight there, else the call's own, and another one than the last
+    /// where that is still read. No result but that one may be left in it.
     pub fn make_destination(
         &mut self,
         executable: &Inner,
         index: usize,
         device: &Device,
         goes_straight: bool,
-        turn: usize,
+        is_read: bool,
     ) -> Result<BufferRef<'_>> {
         let (client, spec) = (&executable.runtime.client, &executable.signature.outputs[index]);
         let array = ArraySpec { dtype: spec.dtype, dims: &spec.dims };
         let lost = || Error::internal("a destination was not made");
-        if let Some(target) = self.target.as_mut().filter(|_| goes_straight)
-            && target.takes_in_place(client, spec.dtype)
-        {
-            target.make_destination(client, array, device)?;
-            return target.argument().ok_or_else(lost);
+        if let Some(target) = &mut self.target {
+            target.end_lending();
+            if goes_straight && target.takes_in_place(client, spec.dtype) {
+                target.make_destination(client, array, device)?;
+                return target.argument().ok_or_else(lost);
+            }
         }
+        let turn = if is_read { 1 - self.turn } else { self.turn };
         let place = match &mut self.places[turn] {
             Some(place) => place,
             none => none.insert(OwnMemory::new(spec.host_size())?),
         };
         place.make_destination(client, array, device)?;
         place.argument().ok_or_else(lost)
+    }
+
+    /// The step went well that the last destination was for.
+    pub fn use_destination(&mut self, is_read: bool) {
+        if is_read && !self.is_lent() {
+            self.turn = 1 - self.turn;
+        }
     }
 
     /// Writes the output of a step to where the host wants it.

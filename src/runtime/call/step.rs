@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::{Call, State};
 use crate::error::{Code, Error, Origin, Result};
-use crate::pjrt::presence;
+use crate::pjrt::{HoldReleases, presence};
+use crate::runtime::buffer::Buffer;
+use crate::runtime::locks::Locks;
 
 /// How often a wait with a limit looks, at first and at last.
 const FIRST_LOOK: Duration = Duration::from_micros(20);
@@ -30,10 +32,12 @@ impl Call {
     /// before are gone, whatever comes.
     pub fn start(&mut self) -> Result<()> {
         self.begin()?;
-        match &self.notice {
-            None => Ok(()),
-            Some(notice) => self.bound.notify(notice),
+        let Some(notice) = &mut self.notice else { return Ok(()) };
+        let told = self.bound.notify(notice);
+        if told.is_err() {
+            let _ = self.wait(None); // no step is left running behind an error
         }
+        told
     }
 
     fn begin(&mut self) -> Result<()> {
@@ -45,24 +49,54 @@ impl Call {
         self.refresh()?;
         self.state = State::Empty;
         self.steps += 1;
-        if let Err(error) = self.make_destinations() {
+        let started = self.make_destinations().and_then(|()| self.start_held());
+        if started.is_err() {
             self.lose_feeds();
-            return Err(error);
+            return started;
         }
-        if let Err(error) = self.bound.start() {
-            self.lose_feeds();
-            // A plugin may have taken what was donated before it failed.
-            let _ = self.settle();
-            return Err(error);
+        for &(position, _) in &self.destinations {
+            let is_read = self.feeds.iter().any(|feed| feed.output == position);
+            self.outputs[position].use_destination(is_read);
         }
         for feed in &mut self.feeds {
             feed.is_placed = false;
         }
         self.state = State::InFlight;
         if self.executable.0.may_be_synchronous() && self.bound.notifies() {
-            self.note_timing()?;
+            self.note_timing();
         }
         Ok(())
+    }
+
+    /// Starts the program, while nobody else takes or reads what has to be held.
+    fn start_held(&mut self) -> Result<()> {
+        if self.held_inputs.is_empty() {
+            return self.bound.start();
+        }
+        let releases = HoldReleases::begin(); // longer than the locks
+        let inputs = &self.inputs;
+        let held = self.held_inputs.iter().filter_map(|&(position, is_donated)| {
+            let (buffer, contents) = inputs[position].bound_buffer()?;
+            Some((position, buffer, contents, is_donated))
+        });
+        let mut locks = Locks::of(held.clone().map(|(_, buffer, _, is_donated)| (buffer, is_donated)));
+        for (position, buffer, ..) in held.clone() {
+            locks.contents(buffer).map_err(|error| {
+                let name = self.places.name_input(position);
+                error.map_message(|message| format!("{name}: {message}"))
+            })?;
+        }
+        let outcome = self.bound.start();
+        // Also of a program that failed: a plugin may have taken what was donated before.
+        let given = |buffer: &Buffer| {
+            let mut all = held.clone();
+            all.find(|(_, one, ..)| std::ptr::eq(*one, buffer)).map(|(_, _, contents, _)| contents)
+        };
+        let taken = locks.take_donated(given);
+        drop(locks);
+        drop(taken?);
+        drop(releases);
+        outcome
     }
 
     /// Waits for the step that was started, or for so long. DEADLINE_EXCEEDED leaves it
@@ -81,14 +115,14 @@ impl Call {
 
     /// Notes whether the step had ended when it was started; if so, the next ones need not
     /// be waited for.
-    fn note_timing(&mut self) -> Result<()> {
-        let had_ended = self.bound.is_ready()?;
+    fn note_timing(&mut self) {
+        // A plugin that cannot say is waited for.
+        let had_ended = self.bound.is_ready().unwrap_or(false);
         self.executable.0.note_timing(had_ended);
         if self.executable.0.is_synchronous() {
             self.bound.stop_notifying();
             self.review();
         }
-        Ok(())
     }
 
     /// Waits until the step has ended, or gives DEADLINE_EXCEEDED.
@@ -115,8 +149,7 @@ impl Call {
 
     fn finish(&mut self, outcome: Result<()>) -> Result<()> {
         self.state = State::Empty;
-        let settled = self.settle();
-        match outcome.and(settled).and_then(|()| self.store_all()) {
+        match outcome.and_then(|()| self.store_all()) {
             Ok(()) => {
                 self.state = State::Done;
                 Ok(())
@@ -151,16 +184,15 @@ impl Call {
         if self.destinations.is_empty() {
             return Ok(());
         }
-        self.bound.clear(); // the plugin has the memory as long as a result is in it
+        self.bound.destroy_results(); // the plugin has the memory as long as a result is in it
         let executable = self.executable.clone();
         let device = executable.0.runtime.device(self.places.devices()[0])?;
         for number in 0..self.destinations.len() {
             let (position, parameter) = self.destinations[number];
             let goes_straight = self.goes_straight(position);
-            let is_fed = self.feeds.iter().any(|feed| feed.output == position);
-            let turn = if is_fed { (self.steps % 2) as usize } else { 0 };
+            let is_read = self.feeds.iter().any(|feed| feed.output == position);
             let output = &mut self.outputs[position];
-            let place = output.make_destination(&executable.0, position, device, goes_straight, turn)?;
+            let place = output.make_destination(&executable.0, position, device, goes_straight, is_read)?;
             self.bound.set_argument(0, parameter, place);
         }
         Ok(())
@@ -186,17 +218,8 @@ impl Call {
     /// After an error nobody has what was to be fed.
     fn lose_feeds(&mut self) {
         if !self.feeds.is_empty() {
-            self.is_plain = false;
-            let message = "a step of this call failed, and what it was to feed to the next is lost";
-            self.obstacle = Some(
-                Error::new(Code::FailedPrecondition, Origin::Caller, message)
-                    .hint("start over: call cyxla_call_feed again"),
-            );
+            self.feeds.iter_mut().for_each(|feed| feed.is_lost = true);
+            self.review();
         }
-    }
-
-    /// Tells the host's buffers what the step took of them.
-    fn settle(&mut self) -> Result<()> {
-        self.busy_inputs.iter().try_for_each(|&index| self.inputs[index].settle_donation())
     }
 }
