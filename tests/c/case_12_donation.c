@@ -130,6 +130,36 @@ static void a_donated_writable_view_holds_the_result(void)
     free_aligned(memory, 0);
 }
 
+/* The program would write over what it reads. */
+static void donated_memory_may_not_be_another_argument_too(void)
+{
+    float *memory = aligned_bytes(32, 0);
+    cyxla_buffer *a = NULL;
+    cyxla_buffer *b = NULL;
+    cyxla_buffer *out = NULL;
+    cyxla_call *call = NULL;
+    cyxla_executable *e = compiled(DONATED_ADD_F32_4);
+
+    memcpy(memory, FOUR, sizeof FOUR);
+    CHECK_OK(cyxla_buffer_view_host(0, CYXLA_DTYPE_F32, DIMS_4, 1, memory, true, NULL, NULL, &a));
+    CHECK_OK(cyxla_buffer_view_host(0, CYXLA_DTYPE_F32, DIMS_4, 1, memory, false, NULL, NULL, &b));
+    CHECK_FAILS(add(e, a, b, &out), CYXLA_CODE_INVALID_ARGUMENT, "argument 0 is donated", "shares memory", "argument 1");
+    CHECK(out == NULL && !cyxla_buffer_is_donated(a));
+    CHECK_OK(cyxla_call_new(e, NULL, &call));
+    CHECK_OK(cyxla_call_bind(call, 0, 0, a));
+    CHECK_OK(cyxla_call_bind(call, 0, 1, b));
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_INVALID_ARGUMENT, "input 0 is donated", "input 1", "shares memory");
+    CHECK_OK(cyxla_call_bind(call, 0, 1, a));
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_INVALID_ARGUMENT, "input 0 is donated", "same buffer", "input 1");
+    CHECK_OK(cyxla_call_keep(call, 0, 0, true));
+    CHECK_OK(cyxla_call_run(call));
+    cyxla_call_free(call);
+    cyxla_buffer_free(a);
+    cyxla_buffer_free(b);
+    cyxla_executable_free(e);
+    free_aligned(memory, 0);
+}
+
 static void a_donated_read_only_view_is_left_as_it_is(void)
 {
     static const float want[] = {2, 4, 6, 8};
@@ -245,6 +275,7 @@ int main(int argc, char **argv)
     RUN(a_donated_buffer_is_gone);
     RUN(a_buffer_may_be_kept);
     RUN(a_donated_writable_view_holds_the_result);
+    RUN(donated_memory_may_not_be_another_argument_too);
     RUN(a_donated_read_only_view_is_left_as_it_is);
     RUN(a_release_function_may_call_the_library);
     /* The fake plugin cannot read what JAX writes. */

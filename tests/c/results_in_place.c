@@ -271,6 +271,93 @@ static void outputs_go_round(void)
     cyxla_executable_free(e);
 }
 
+/* A step that fails must not leave the next one waiting for memory that nobody gives back. */
+static void a_loop_that_failed_goes_on(void)
+{
+    cyxla_executable *e = in_place(STEP);
+    cyxla_executable *taker = NULL;
+    cyxla_program *program = NULL;
+    static const int64_t dims[] = {COUNT};
+    static const char TAKES[] =
+        "module { func.func public @main(%a: tensor<8192xf32> {tf.aliasing_output = 0 : i32}) -> tensor<8192xf32> {\n"
+        "  %0 = stablehlo.add %a, %a : tensor<8192xf32>\n"
+        "  return %0 : tensor<8192xf32> } }\n";
+    cyxla_call *call = NULL;
+    cyxla_buffer *b[2] = {NULL, NULL};
+    cyxla_buffer *out = NULL;
+    float *one = aligned_bytes(SIZE, 0);
+
+    for (size_t i = 0; i < COUNT; i++)
+        one[i] = 1.0F;
+    CHECK_OK(cyxla_program_from_bytes(TAKES, strlen(TAKES), CYXLA_FORMAT_DETECT, NULL, &program));
+    CHECK_OK(cyxla_compile_program(program, NULL, &taker));
+    cyxla_program_free(program);
+    for (size_t i = 0; i < 2; i++)
+        CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 1, NULL, one, &b[i]));
+    if (!e || !taker || !CHECK_OK(cyxla_call_new(e, NULL, &call)))
+        return;
+    for (int round = 0; round < 3; round++) {
+        CHECK(cyxla_call_input(call, 0, 0, NULL) != NULL);
+        CHECK_OK(cyxla_call_bind(call, 0, 1, b[0]));
+        CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+        for (int step = 0; step < 3 + round; step++)
+            CHECK_OK(cyxla_call_run(call));
+        check_line(cyxla_call_output(call, 0, 0, NULL), 3 + round, 0);
+        const cyxla_buffer *inputs[] = {b[0]};
+        CHECK_OK(cyxla_execute(taker, inputs, 1, &out, 1));
+        CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "input 1", "donated");
+        CHECK_OK(cyxla_call_bind(call, 0, 1, b[1]));
+        CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "lost");
+        CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+        CHECK_OK(cyxla_call_run(call));
+        CHECK_OK(cyxla_call_run(call));
+        check_line(cyxla_call_output(call, 0, 0, NULL), 2, 0);
+        cyxla_buffer_free(b[0]);
+        cyxla_buffer_free(out);
+        b[0] = NULL;
+        out = NULL;
+        CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 1, NULL, one, &b[0]));
+    }
+    cyxla_call_free(call);
+    cyxla_buffer_free(b[0]);
+    cyxla_buffer_free(b[1]);
+    cyxla_executable_free(e);
+    cyxla_executable_free(taker);
+    free_aligned(one, 0);
+}
+
+/* Straight to the caller's memory, then round, then neither. */
+static void an_output_changes_its_ways(void)
+{
+    cyxla_executable *e = in_place(STEP);
+    cyxla_call *call = NULL;
+    void *memory = aligned_bytes(SIZE, 0);
+
+    if (!e || !CHECK_OK(cyxla_call_new(e, NULL, &call)))
+        return;
+    CHECK(cyxla_call_input(call, 0, 0, NULL) != NULL);
+    for (size_t i = 0; i < COUNT; i++)
+        ((float *)cyxla_call_input(call, 0, 1, NULL))[i] = 1.0F;
+    for (int round = 0; round < 3; round++) {
+        CHECK_OK(cyxla_call_bind_output(call, 0, 0, memory, SIZE));
+        CHECK_OK(cyxla_call_run(call));
+        check_line(memory, 1, 0);
+        CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+        CHECK_OK(cyxla_call_run(call));
+        CHECK_OK(cyxla_call_run(call));
+        check_line(memory, 2, 0);
+        CHECK_OK(cyxla_call_bind_output(call, 0, 0, NULL, 0));
+        CHECK_OK(cyxla_call_run(call));
+        check_line(cyxla_call_output(call, 0, 0, NULL), 3, 0);
+        CHECK(cyxla_call_input(call, 0, 0, NULL) != NULL); /* ends the feeding */
+        CHECK_OK(cyxla_call_run(call));
+        check_line(cyxla_call_output(call, 0, 0, NULL), 1, 0);
+    }
+    cyxla_call_free(call);
+    free_aligned(memory, 0);
+    cyxla_executable_free(e);
+}
+
 /* What was taken keeps its contents while the steps go on. */
 static void outputs_are_taken(void)
 {
@@ -382,6 +469,8 @@ int main(int argc, char **argv)
     RUN(calls_write_to_any_memory);
     RUN(a_call_may_write_to_its_input);
     RUN(outputs_go_round);
+    RUN(a_loop_that_failed_goes_on);
+    RUN(an_output_changes_its_ways);
     RUN(outputs_are_taken);
     RUN(buffers_have_memory_of_their_own);
     RUN(a_saved_one_writes_in_place_too);

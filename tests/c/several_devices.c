@@ -382,6 +382,99 @@ static void a_donated_argument_is_gone_on_every_device(void)
     cyxla_executable_free(e);
 }
 
+/* The same of a call: what is bound may be taken by somebody else before a step. */
+static void a_call_checks_what_is_bound_on_every_device(void)
+{
+    cyxla_executable *e = compiled(REPLICAS);
+    cyxla_executable *donated = compiled(DONATED);
+    cyxla_executable *taker = compiled_with(DONATED_ADD_F32_4, "portable=true");
+    static const int64_t four[] = {4};
+    static const float data[] = {1, 2, 3, 4};
+    cyxla_buffer *bound[DEVICES];
+    cyxla_buffer *both = made(2, 1.0F);
+    cyxla_buffer *gone[2] = {NULL, NULL};
+    cyxla_buffer *out = NULL;
+    cyxla_call *call = NULL;
+
+    if (!e || !donated || !CHECK_OK(cyxla_call_new(e, NULL, &call)))
+        return;
+    for (size_t d = 0; d < DEVICES; d++) {
+        bound[d] = made(d, 1.0F);
+        CHECK_OK(cyxla_call_bind(call, d, 0, bound[d]));
+    }
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT((int)*(const float *)cyxla_call_output(call, 3, 0, NULL), 4);
+    cyxla_call_free(call);
+    call = NULL;
+    /* One buffer for both inputs of device 2, of which the program takes one. */
+    CHECK_OK(cyxla_call_new(donated, NULL, &call));
+    for (size_t d = 0; d < DEVICES; d++) {
+        CHECK_OK(cyxla_call_bind(call, d, 0, d == 2 ? both : bound[d]));
+        if (d == 2)
+            CHECK_OK(cyxla_call_bind(call, d, 1, both));
+        else
+            CHECK(cyxla_call_input(call, d, 1, NULL) != NULL);
+    }
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_INVALID_ARGUMENT, "input 0 of device 2", "input 1 of device 2");
+    CHECK(cyxla_call_input(call, 2, 1, NULL) != NULL);
+    CHECK_OK(cyxla_call_run(call));
+    CHECK(cyxla_buffer_is_donated(bound[0]) && cyxla_buffer_is_donated(both));
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "input 0 of device 0", "donated");
+    cyxla_call_free(call);
+    call = NULL;
+    /* A buffer that another program has taken. */
+    free_all(bound, DEVICES);
+    CHECK_OK(cyxla_call_new(e, NULL, &call));
+    for (size_t d = 0; d < DEVICES; d++) {
+        bound[d] = made(d, 1.0F);
+        CHECK_OK(cyxla_call_bind(call, d, 0, bound[d]));
+    }
+    CHECK_OK(cyxla_buffer_from_host(3, CYXLA_DTYPE_F32, four, 1, NULL, data, &gone[0]));
+    CHECK_OK(cyxla_buffer_from_host(3, CYXLA_DTYPE_F32, four, 1, NULL, data, &gone[1]));
+    CHECK_OK(cyxla_execute(taker, (const cyxla_buffer *const *)gone, 2, &out, 1));
+    CHECK_FAILS(cyxla_call_bind(call, 3, 0, gone[0]), CYXLA_CODE_INVALID_ARGUMENT, "f32[4]");
+    CHECK_OK(cyxla_call_run(call));
+    cyxla_call_free(call);
+    free_all(bound, DEVICES);
+    free_all(gone, 2);
+    cyxla_buffer_free(both);
+    cyxla_buffer_free(out);
+    cyxla_executable_free(e);
+    cyxla_executable_free(donated);
+    cyxla_executable_free(taker);
+    CHECK(alive_and_compiles());
+}
+
+/* A buffer of one call is taken by another one before the step. */
+static void a_shard_that_was_taken_stops_all(void)
+{
+    cyxla_executable *e = compiled(REPLICAS);
+    cyxla_executable *donated = compiled(DONATED);
+    cyxla_buffer *in[2 * DEVICES];
+    cyxla_buffer *out[DEVICES] = {NULL};
+    cyxla_call *call = NULL;
+
+    if (!e || !donated || !CHECK_OK(cyxla_call_new(e, NULL, &call)))
+        return;
+    for (size_t d = 0; d < DEVICES; d++) {
+        in[2 * d] = made(d, 1.0F);
+        in[2 * d + 1] = made(d, 2.0F);
+        /* Of device 2 what will be taken, of the others what stays. */
+        CHECK_OK(cyxla_call_bind(call, d, 0, in[d == 2 ? 2 * d : 2 * d + 1]));
+    }
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_OK(cyxla_execute(donated, (const cyxla_buffer *const *)in, 2 * DEVICES, out, DEVICES));
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "input 0 of device 2", "donated");
+    CHECK_OK(cyxla_call_bind(call, 2, 0, in[5]));
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT((int)*(const float *)cyxla_call_output(call, 0, 0, NULL), 8);
+    cyxla_call_free(call);
+    free_all(in, 2 * DEVICES);
+    free_all(out, DEVICES);
+    cyxla_executable_free(e);
+    cyxla_executable_free(donated);
+}
+
 /* --- an executable for any device --- */
 
 static void a_portable_program_runs_where_it_is_told(void)
@@ -623,6 +716,8 @@ int main(int argc, char **argv)
     RUN(buffers_go_to_their_devices);
     RUN(one_bad_argument_stops_all_before_they_start);
     RUN(a_donated_argument_is_gone_on_every_device);
+    RUN(a_call_checks_what_is_bound_on_every_device);
+    RUN(a_shard_that_was_taken_stops_all);
     RUN(a_portable_program_runs_where_it_is_told);
     RUN(arguments_of_one_run_are_on_one_device);
     RUN(call_options);

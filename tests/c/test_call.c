@@ -388,6 +388,7 @@ static void bad_places_for_outputs(void)
     CHECK_FAILS(cyxla_call_bind_output(NULL, 0, 0, memory, 16), CYXLA_CODE_INVALID_ARGUMENT, "call is NULL");
     CHECK_FAILS(cyxla_call_bind_output(call, 0, 0, memory, 15), CYXLA_CODE_INVALID_ARGUMENT, "takes 16 bytes, got 15");
     CHECK_FAILS(cyxla_call_bind_output(call, 0, 0, memory, 32), CYXLA_CODE_INVALID_ARGUMENT, "got 32");
+    CHECK_FAILS(cyxla_call_bind_output(call, 0, 0, NULL, 16), CYXLA_CODE_INVALID_ARGUMENT, "NULL");
     CHECK_FAILS(cyxla_call_bind_output(call, 0, 1, memory, 16), CYXLA_CODE_INVALID_ARGUMENT, "output 1");
     CHECK_FAILS(cyxla_call_bind_output(call, 1, 0, memory, 16), CYXLA_CODE_INVALID_ARGUMENT, "device 1");
     CHECK_OK(cyxla_call_bind_output(call, 0, 0, NULL, 0));
@@ -467,6 +468,97 @@ static void the_end_of_a_step_is_told_once(void)
     cyxla_call_free(call);
 }
 
+/* A plugin may tell the end of a step when the host has waited for it already and has
+ * started the next one. */
+static void every_end_is_told_however_fast_the_host_is(void)
+{
+    struct ended ended = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, NULL, false};
+    cyxla_call *call = call_of(ADD_F32_4);
+    int steps = on_fake_plugin() ? 200 : 5000;
+
+    if (!call)
+        return;
+    input(call, 0);
+    input(call, 1);
+    CHECK_OK(cyxla_call_set_done(call, step_ended, &ended, nobody_listens));
+    for (int step = 0; step < steps; step++) {
+        CHECK_OK(cyxla_call_start(call));
+        CHECK_OK(cyxla_call_wait(call, -1));
+    }
+    cyxla_call_free(call);
+    CHECK(released_once(&ended.freed)); /* after the last of them */
+    CHECK_INT(ended.done, steps);
+}
+
+/* With nothing to call, what was given is given back at once. */
+static void without_a_function_nothing_is_kept(void)
+{
+    int freed = 0;
+    cyxla_call *call = call_of(ADD_F32_4);
+
+    CHECK_OK(cyxla_call_set_done(call, NULL, &freed, count_release));
+    CHECK_INT(freed, 1);
+    cyxla_call_free(call);
+    CHECK_INT(freed, 1);
+}
+
+static cyxla_buffer *ones(void)
+{
+    static const float data[] = {1, 1, 1, 1};
+    static const int64_t dims[] = {4};
+    cyxla_buffer *buffer = NULL;
+
+    CHECK_OK(cyxla_buffer_from_host(0, CYXLA_DTYPE_F32, dims, 1, NULL, data, &buffer));
+    return buffer;
+}
+
+/* Gives the buffer to another program, so that a step that takes it fails. */
+static void spoil(cyxla_buffer *buffer)
+{
+    cyxla_executable *taker = compiled(DONATED_ADD_F32_4);
+    cyxla_buffer *other = ones();
+    cyxla_buffer *out = NULL;
+    const cyxla_buffer *inputs[] = {buffer, other};
+
+    CHECK_OK(cyxla_execute(taker, inputs, 2, &out, 1));
+    CHECK(cyxla_buffer_is_donated(buffer));
+    cyxla_buffer_free(out);
+    cyxla_buffer_free(other);
+    cyxla_executable_free(taker);
+}
+
+/* What was to be fed is lost with a step that failed, and stays lost until the host
+ * starts over: else the loop would go on with states of different steps. */
+static void a_loop_that_failed_starts_over(void)
+{
+    cyxla_call *call = call_of(ADD_F32_4);
+    cyxla_buffer *first = ones();
+    cyxla_buffer *second = ones();
+
+    if (!call)
+        return;
+    input(call, 0)[0] = 10.0F;
+    CHECK_OK(cyxla_call_bind(call, 0, 1, first));
+    CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+    for (int step = 0; step < 3; step++)
+        CHECK_OK(cyxla_call_run(call));
+    CHECK_INT(first_of(call, 0), 13);
+    spoil(first);
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "input 1", "donated");
+    CHECK(cyxla_call_output(call, 0, 0, NULL) == NULL);
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "lost", "input 0");
+    CHECK_OK(cyxla_call_bind(call, 0, 1, second));
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_FAILED_PRECONDITION, "lost", "input 0");
+    CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT(first_of(call, 0), 11);
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT(first_of(call, 0), 12);
+    cyxla_call_free(call);
+    cyxla_buffer_free(first);
+    cyxla_buffer_free(second);
+}
+
 static void the_function_is_given_up_with_the_call(void)
 {
     struct ended ended = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, NULL, false};
@@ -523,6 +615,9 @@ int main(int argc, char **argv)
     RUN(asking_for_the_memory_ends_feeding);
     RUN(bad_places_for_outputs);
     RUN(the_end_of_a_step_is_told_once);
+    RUN(every_end_is_told_however_fast_the_host_is);
+    RUN(without_a_function_nothing_is_kept);
+    RUN(a_loop_that_failed_starts_over);
     RUN(the_function_is_given_up_with_the_call);
     RUN(the_function_may_not_use_the_call);
     return test_end();

@@ -20,7 +20,10 @@ impl Call {
             presence::check()?;
             self.state = State::Empty;
             self.steps += 1;
-            self.bound.start()?;
+            let started = self.bound.start();
+            if started.is_err() {
+                return self.explain(started);
+            }
             self.state = State::Done;
             return Ok(());
         }
@@ -52,7 +55,7 @@ impl Call {
         let started = self.make_destinations().and_then(|()| self.start_held());
         if started.is_err() {
             self.lose_feeds();
-            return started;
+            return self.explain(started);
         }
         for &(position, _) in &self.destinations {
             let is_read = self.feeds.iter().any(|feed| feed.output == position);
@@ -66,6 +69,19 @@ impl Call {
             self.note_timing();
         }
         Ok(())
+    }
+
+    /// Says which buffer is gone, where that is what a plugin refused.
+    #[cold]
+    fn explain(&self, started: Result<()>) -> Result<()> {
+        let is_gone = |&position: &usize| {
+            self.inputs[position].bound_buffer().is_some_and(|(buffer, _)| buffer.is_donated())
+        };
+        let Some(gone) = (0..self.inputs.len()).find(is_gone) else { return started };
+        let name = self.places.name_input(gone);
+        let message = format!("{name}: the buffer was donated to a program, which has taken its contents");
+        Err(Error::new(Code::FailedPrecondition, Origin::Caller, message)
+            .hint("bind another buffer, or feed an output of each step to the next"))
     }
 
     /// Starts the program, while nobody else takes or reads what has to be held.
