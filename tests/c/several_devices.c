@@ -89,12 +89,12 @@ static void free_all(cyxla_buffer **buffers, size_t count)
     }
 }
 
-static float first(const cyxla_buffer *buffer)
+static int first(const cyxla_buffer *buffer)
 {
     float data[4] = {-1.0F, -1.0F, -1.0F, -1.0F};
 
     CHECK_OK(cyxla_buffer_to_host(buffer, data, cyxla_buffer_size(buffer)));
-    return data[0];
+    return (int)data[0];
 }
 
 /* --- cyxla_run: the lists hold what belongs to one device after the other --- */
@@ -199,7 +199,7 @@ static void steps(const char *text, const char *options)
         cyxla_buffer *taken = NULL;
         CHECK_OK(cyxla_call_take(call, d, 0, &taken));
         CHECK_INT(cyxla_buffer_device(taken), cyxla_executable_device(e, d));
-        CHECK_INT((int)first(taken), 49 + 10 * (int)d);
+        CHECK_INT(first(taken), 49 + 10 * (int)d);
         cyxla_buffer_free(taken);
     }
     cyxla_call_free(call);
@@ -294,7 +294,7 @@ static void buffers_go_to_their_devices(void)
         for (size_t d = 0; d < DEVICES; d++) {
             uint32_t number = 9;
             CHECK_INT(cyxla_buffer_device(out[2 * d]), cyxla_executable_device(e, d));
-            CHECK_INT((int)first(out[2 * d]), 10);
+            CHECK_INT(first(out[2 * d]), 10);
             CHECK_OK(cyxla_buffer_to_host(out[2 * d + 1], &number, sizeof number));
             CHECK_INT(number, d);
         }
@@ -344,7 +344,7 @@ static void one_bad_argument_stops_all_before_they_start(void)
     in[3] = good;
     CHECK_FAILS(cyxla_execute(e, (const cyxla_buffer *const *)in, 1, out, 2), CYXLA_CODE_INVALID_ARGUMENT, "4 devices");
     if (CHECK_OK(cyxla_execute(e, (const cyxla_buffer *const *)in, DEVICES, out, 2 * DEVICES)))
-        CHECK_INT((int)first(out[0]), 4);
+        CHECK_INT(first(out[0]), 4);
     free_all(out, 2 * DEVICES);
     free_all(in, DEVICES);
     free_all(bad, 3);
@@ -371,7 +371,7 @@ static void a_donated_argument_is_gone_on_every_device(void)
     in[5] = other;
     if (CHECK_OK(cyxla_execute(e, (const cyxla_buffer *const *)in, 2 * DEVICES, out, DEVICES))) {
         for (size_t d = 0; d < DEVICES; d++) {
-            CHECK_INT((int)first(out[d]), 10 + (int)d);
+            CHECK_INT(first(out[d]), 10 + (int)d);
             CHECK(cyxla_buffer_is_donated(in[2 * d]) && !cyxla_buffer_is_donated(in[2 * d + 1]));
         }
         free_all(out, DEVICES);
@@ -494,7 +494,7 @@ static void a_portable_program_runs_where_it_is_told(void)
         CHECK_OK(cyxla_buffer_from_host(d, CYXLA_DTYPE_F32, four, 1, NULL, data, &in[1]));
         if (CHECK_OK(cyxla_execute(e, (const cyxla_buffer *const *)in, 2, &out, 1))) {
             CHECK_INT(cyxla_buffer_device(out), d);
-            CHECK_INT((int)first(in[0]), 1);
+            CHECK_INT(first(in[0]), 1);
         }
         if (CHECK_OK(cyxla_call_new(e, options, &call))) {
             CHECK_OK(cyxla_call_bind(call, 0, 0, in[0]));
