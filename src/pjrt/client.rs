@@ -258,23 +258,13 @@ impl Client {
         Ok(BorrowedBuffer::new(buffer, done))
     }
 
-    /// Whether programs can write a result of this type straight there.
-    pub fn writes_in_place(&self, output: &HostOutput<'_>, dtype: DType) -> bool {
-        self.can_alias(output.address(), dtype)
-    }
-
-    /// Whether plugins use this memory in place, as an array of such elements.
-    pub(super) fn uses_in_place(&self, data: &HostInput<'_>, dtype: DType) -> bool {
-        self.can_alias(data.address(), dtype)
-    }
-
     /// Whether device memory is host memory.
     pub fn is_in_place(&self) -> bool {
         self.in_place
     }
 
-    /// Whether plugins use memory at this address in place.
-    fn can_alias(&self, address: *const u8, dtype: DType) -> bool {
+    /// Whether plugins use memory at this address in place, as an array of such elements.
+    pub fn can_alias(&self, address: *const u8, dtype: DType) -> bool {
         // Types narrower than a byte are packed, so never the same bytes.
         self.in_place
             && address.addr().is_multiple_of(VIEW_ALIGNMENT)

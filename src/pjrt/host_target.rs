@@ -44,8 +44,8 @@ impl HostTarget {
     }
 
     /// Whether programs can write a result of this type straight there.
-    pub fn takes_in_place(&mut self, client: &Client, dtype: DType) -> bool {
-        client.writes_in_place(&self.as_output(), dtype)
+    pub fn takes_in_place(&self, client: &Client, dtype: DType) -> bool {
+        client.can_alias(self.address, dtype)
     }
 
     /// Makes the memory an argument for a program to write a result of this type to.

@@ -66,7 +66,7 @@ impl OwnMemory {
         // SAFETY: the memory has this size and stays where it is until the buffer is gone,
         // which `drop` sees to.
         let data = unsafe { HostInput::from_raw(self.lines.as_ptr().cast(), self.size) };
-        let in_place = client.uses_in_place(&data, spec.dtype);
+        let in_place = client.can_alias(data.address(), spec.dtype);
         self.buffer = Some(client.borrow_from_host(data, spec, device)?);
         Ok(in_place)
     }

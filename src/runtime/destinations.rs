@@ -22,7 +22,7 @@ pub fn stand_ins(executable: &Inner, inputs: &[HostInput<'_>], outputs: &[HostOu
         let (output, spec) = (&outputs[index], &executable.signature.outputs[index]);
         let range = (output.address().cast_const(), output.size());
         let mut others = outputs.iter().enumerate().filter(|(other, _)| *other != index);
-        let is_alone = executable.runtime.client.writes_in_place(output, spec.dtype)
+        let is_alone = executable.runtime.client.can_alias(output.address(), spec.dtype)
             && !inputs.iter().any(|input| overlap(range, (input.address(), input.size())))
             && !others.any(|(_, other)| overlap(range, (other.address().cast_const(), other.size())));
         stand.push(if is_alone { None } else { Some(OwnMemory::new(spec.host_size())?) });

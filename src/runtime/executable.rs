@@ -75,6 +75,16 @@ pub(super) struct ResultForm {
     pub is_readable: bool,
 }
 
+impl ResultForm {
+    /// What a result is like. Does not wait for it.
+    pub fn of(result: &Buffer, spec: &TensorSpec) -> Result<ResultForm> {
+        let layout = result.layout(spec.dims.len())?;
+        let is_whole = spec.host_size() > 0 && !spec.dtype.is_sub_byte() && layout.is_row_major(&spec.dims);
+        let is_readable = is_whole && result.place(spec.host_size())?.is_some();
+        Ok(ResultForm { layout, is_readable })
+    }
+}
+
 impl Executable {
     /// The program's own name.
     pub fn name(&self) -> &str {
@@ -189,10 +199,7 @@ impl Inner {
 
     /// How messages name an item of a list of `count` items a device.
     pub fn name_of(&self, what: &str, position: usize, count: usize) -> String {
-        match self.devices.len() {
-            1 => format!("{what} {position}"),
-            _ => format!("{what} {} of device {}", position % count.max(1), position / count.max(1)),
-        }
+        name_of(what, position, count, self.devices.len())
     }
 
     /// What the results are like. A program's results always come in the same form, on
@@ -201,15 +208,17 @@ impl Inner {
         if let Some(forms) = self.forms.get() {
             return Ok(forms);
         }
-        let form = |(result, spec): (&Buffer, &TensorSpec)| {
-            let layout = result.layout(spec.dims.len())?;
-            let is_whole =
-                spec.host_size() > 0 && !spec.dtype.is_sub_byte() && layout.is_row_major(&spec.dims);
-            let is_readable = is_whole && result.place(spec.host_size())?.is_some();
-            Ok(ResultForm { layout, is_readable })
-        };
-        let forms = results.iter().zip(&self.signature.outputs).map(form).collect::<Result<Vec<_>>>()?;
+        let each = results.iter().zip(&self.signature.outputs);
+        let forms = each.map(|(result, spec)| ResultForm::of(result, spec)).collect::<Result<Vec<_>>>()?;
         Ok(self.forms.get_or_init(|| forms))
+    }
+}
+
+/// How messages name an item of a list of `count` items for each of so many devices.
+pub(super) fn name_of(what: &str, position: usize, count: usize, devices: usize) -> String {
+    match devices {
+        1 => format!("{what} {position}"),
+        _ => format!("{what} {} of device {}", position % count.max(1), position / count.max(1)),
     }
 }
 

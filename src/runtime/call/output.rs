@@ -3,7 +3,7 @@
 use crate::error::{Code, Error, Origin, Result};
 use crate::pjrt::{ArraySpec, Bound, Buffer, BufferRef, Device, HostTarget, OwnMemory};
 use crate::program::TensorSpec;
-use crate::runtime::executable::Inner;
+use crate::runtime::executable::{Inner, ResultForm};
 use crate::runtime::run::copy_row_major;
 
 /// What is known of an output between steps.
@@ -157,12 +157,9 @@ impl Output {
             result.copy_in_place(&mut target.as_output())?;
             return Ok(());
         }
-        let layout = result.layout(spec.dims.len())?;
-        let is_readable = layout.is_row_major(&spec.dims) && !spec.dtype.is_sub_byte();
-        if is_readable && spec.host_size() > 0 && result.bytes(spec.host_size())?.is_some() {
-            self.in_place = Some(true);
-        }
-        copy_row_major(result, spec.array_type(), &layout, &mut target.as_output())
+        let form = ResultForm::of(result, spec)?;
+        self.in_place = Some(form.is_readable);
+        copy_row_major(result, spec.array_type(), &form.layout, &mut target.as_output())
     }
 
     #[inline]
@@ -183,21 +180,17 @@ impl Output {
         if size == 0 {
             return Ok(std::ptr::null());
         }
-        let layout = result.layout(spec.dims.len())?;
-        let is_readable = layout.is_row_major(&spec.dims) && !spec.dtype.is_sub_byte();
-        if self.in_place.is_none()
-            && is_readable
-            && let Some(bytes) = result.bytes(size)?
-        {
-            self.in_place = Some(true);
-            return Ok(bytes.as_ptr());
+        let form = ResultForm::of(result, spec)?;
+        self.in_place = Some(form.is_readable);
+        if form.is_readable {
+            result.wait()?;
+            return result.address();
         }
-        self.in_place = Some(false);
         let copy = match &mut self.copy {
             Some(copy) => copy,
             none => none.insert(OwnMemory::new(size)?),
         };
-        copy_row_major(result, spec.array_type(), &layout, &mut copy.as_output())?;
+        copy_row_major(result, spec.array_type(), &form.layout, &mut copy.as_output())?;
         Ok(copy.address())
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::options::{Options, Value, nearest};
 use crate::runtime::Executable;
+use crate::runtime::executable::name_of;
 
 /// The one option of a call.
 const DEVICE: &str = "device";
@@ -56,19 +57,12 @@ impl Places {
 
     /// How messages name an input.
     pub fn name_input(&self, position: usize) -> String {
-        self.name("input", self.input_count, position)
+        name_of("input", position, self.input_count, self.devices.len())
     }
 
     /// How messages name an output.
     pub fn name_output(&self, position: usize) -> String {
-        self.name("output", self.output_count, position)
-    }
-
-    fn name(&self, what: &str, count: usize, position: usize) -> String {
-        match self.devices.len() {
-            1 => format!("{what} {position}"),
-            _ => format!("{what} {} of device {}", position % count, position / count),
-        }
+        name_of("output", position, self.output_count, self.devices.len())
     }
 
     #[inline]
