@@ -130,19 +130,21 @@ pub struct HoldReleases {
 impl HoldReleases {
     /// From now on.
     pub fn begin() -> HoldReleases {
-        HoldReleases { outer: HELD_BACK.replace(Some(Vec::new())), stays_in_its_thread: PhantomData }
+        // Fails at the very end of a thread, which then holds nothing back.
+        let outer = HELD_BACK.try_with(|held| held.replace(Some(Vec::new()))).unwrap_or_default();
+        HoldReleases { outer, stays_in_its_thread: PhantomData }
     }
 }
 
 impl Drop for HoldReleases {
     fn drop(&mut self) {
-        let held = HELD_BACK.take().unwrap_or_default();
-        match self.outer.take() {
-            Some(mut outer) => {
-                outer.extend(held);
-                HELD_BACK.set(Some(outer));
-            }
-            None => held.into_iter().for_each(HostView::release),
+        let outer = self.outer.take();
+        let is_inner = outer.is_some();
+        let held = HELD_BACK.try_with(|held| held.replace(outer)).ok().flatten().unwrap_or_default();
+        if is_inner {
+            held.into_iter().filter_map(hold_back).for_each(HostView::release);
+        } else {
+            held.into_iter().for_each(HostView::release);
         }
     }
 }

@@ -46,7 +46,9 @@ impl Executable {
         arguments.extend(places.iter().map(pjrt::Buffer::as_argument));
         let target = executable.runtime.device(devices[0])?;
         let mut results = Results::new();
+        let order = executable.runtime.start(self.inputs().iter().any(|spec| spec.is_donated));
         let outcome = executable.loaded.execute(&arguments, devices.len(), target, &mut results, None);
+        drop(order);
         drop(arguments);
         let converted_of = |buffer: &Buffer| {
             let position = inputs.iter().position(|input| std::ptr::eq(*input, buffer))?;

@@ -25,6 +25,7 @@ mod selection;
 mod shards;
 
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use once_cell::sync::OnceCell;
 
@@ -55,6 +56,8 @@ pub struct Runtime {
     environment: String,
     /// Found out when it is first needed, since it may mean reading the plugin's file.
     surroundings: OnceCell<Surroundings>,
+    /// Orders the starts of programs that take buffers among those that only read some.
+    starts: RwLock<()>,
 }
 
 static RUNTIME: OnceCell<Runtime> = OnceCell::new();
@@ -241,7 +244,8 @@ fn load(
         &made.ignored,
     );
     let surroundings = OnceCell::new();
-    Ok(Runtime { client: made.client, devices, info, plugin, plugin_stat, environment, surroundings })
+    let starts = RwLock::new(());
+    Ok(Runtime { client: made.client, devices, info, plugin, plugin_stat, environment, surroundings, starts })
 }
 
 /// The platform that a plugin is most likely for, as long as it has no client to
@@ -255,7 +259,26 @@ fn guess_platform(plugin: &Plugin) -> String {
     known.iter().find(|(part, _)| name.contains(part)).map_or("cpu", |(_, platform)| platform).into()
 }
 
+/// Held while a program starts.
+#[allow(dead_code, reason = "only held")]
+enum Start<'a> {
+    Reads(RwLockReadGuard<'a, ()>),
+    Takes(RwLockWriteGuard<'a, ()>),
+}
+
 impl Runtime {
+    /// To be held while a program starts on buffers, of which it takes some or only reads
+    /// them. An asynchronous plugin of PJRT 0.81 loses an end where one thread starts to
+    /// read what another thread's program is taking. Starts are short there; a synchronous
+    /// plugin runs the whole program in one, and needs no order.
+    fn start(&self, takes: bool) -> Option<Start<'_>> {
+        match (self.info.is_synchronous, takes) {
+            (true, _) => None,
+            (_, true) => Some(Start::Takes(self.starts.write().unwrap_or_else(PoisonError::into_inner))),
+            (_, false) => Some(Start::Reads(self.starts.read().unwrap_or_else(PoisonError::into_inner))),
+        }
+    }
+
     /// The plugin's numbers of the devices, by position.
     fn device_ids(&self) -> Vec<i64> {
         self.devices.iter().map(|device| device.id).collect()

@@ -326,6 +326,48 @@ static void a_loop_that_failed_goes_on(void)
     free_aligned(one, 0);
 }
 
+/* x' = x + c in the memory of c, and c' = x + b: what goes round in memory of the call is
+ * fed to an input that the program may take. */
+static void what_goes_round_is_not_given_away(void)
+{
+    static const char text[] =
+        "module { func.func public @main(%x: tensor<8192xf32>, %b: tensor<8192xf32>,\n"
+        "    %c: tensor<8192xf32> {tf.aliasing_output = 0 : i32}) -> (tensor<8192xf32>, tensor<8192xf32>) {\n"
+        "  %0 = stablehlo.add %x, %c : tensor<8192xf32>\n"
+        "  %1 = stablehlo.add %x, %b : tensor<8192xf32>\n"
+        "  return %0, %1 : tensor<8192xf32>, tensor<8192xf32> } }\n";
+    cyxla_executable *e = in_place(text);
+
+    for (int both = 0; e && both < 2; both++) {
+        cyxla_call *call = NULL;
+        cyxla_buffer *taken = NULL;
+        int x = 1, c = 0;
+        CHECK_OK(cyxla_call_new(e, NULL, &call));
+        for (size_t i = 0; i < COUNT; i++) {
+            ((float *)cyxla_call_input(call, 0, 0, NULL))[i] = 1.0F;
+            ((float *)cyxla_call_input(call, 0, 1, NULL))[i] = 1.0F;
+        }
+        CHECK(cyxla_call_input(call, 0, 2, NULL) != NULL);
+        CHECK_OK(cyxla_call_feed(call, 0, 1, 2));
+        if (both)
+            CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+        for (int step = 0; step < 6; step++) {
+            int sum = x + c;
+            c = x + 1;
+            if (both)
+                x = sum;
+            CHECK_OK(cyxla_call_run(call));
+            check_line(cyxla_call_output(call, 0, 0, NULL), sum, 0);
+            check_line(cyxla_call_output(call, 0, 1, NULL), c, 0);
+        }
+        if (!both)
+            CHECK_OK(cyxla_call_take(call, 0, 0, &taken));
+        cyxla_call_free(call);
+        cyxla_buffer_free(taken);
+    }
+    cyxla_executable_free(e);
+}
+
 /* Straight to the caller's memory, then round, then neither. */
 static void an_output_changes_its_ways(void)
 {
@@ -469,6 +511,7 @@ int main(int argc, char **argv)
     RUN(calls_write_to_any_memory);
     RUN(a_call_may_write_to_its_input);
     RUN(outputs_go_round);
+    RUN(what_goes_round_is_not_given_away);
     RUN(a_loop_that_failed_goes_on);
     RUN(an_output_changes_its_ways);
     RUN(outputs_are_taken);

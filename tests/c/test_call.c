@@ -378,6 +378,39 @@ static void asking_for_the_memory_ends_feeding(void)
     cyxla_call_free(call);
 }
 
+/* A step may be refused when what it was fed has been moved already: nothing of the step
+ * before can be read then. */
+static void a_refused_step_leaves_no_results(void)
+{
+    static const char text[] =
+        "module { func.func public @main(%a: tensor<4xf32>, %p: tensor<4xi1>) -> tensor<4xf32> {\n"
+        "  %0 = stablehlo.add %a, %a : tensor<4xf32>\n"
+        "  %1 = stablehlo.select %p, %0, %a : tensor<4xi1>, tensor<4xf32>\n"
+        "  return %1 : tensor<4xf32> } }\n";
+    cyxla_call *call = call_of(text);
+    unsigned char *truth;
+
+    if (!call)
+        return;
+    input(call, 0)[0] = 1.0F;
+    truth = cyxla_call_input(call, 0, 1, NULL);
+    truth[0] = 1;
+    CHECK_OK(cyxla_call_feed(call, 0, 0, 0));
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT(first_of(call, 0), 2);
+    truth[0] = 2;
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_INVALID_ARGUMENT, "neither 0 nor 1");
+    CHECK(cyxla_call_output(call, 0, 0, NULL) == NULL);
+    truth[0] = 1; /* the loop goes on where it was */
+    CHECK_OK(cyxla_call_run(call));
+    CHECK_INT(first_of(call, 0), 4);
+    truth[0] = 2;
+    CHECK_FAILS(cyxla_call_run(call), CYXLA_CODE_INVALID_ARGUMENT, "neither 0 nor 1");
+    CHECK(cyxla_call_input(call, 0, 0, NULL) != NULL); /* ends the feeding */
+    CHECK(cyxla_call_output(call, 0, 0, NULL) == NULL);
+    cyxla_call_free(call);
+}
+
 static void bad_places_for_outputs(void)
 {
     float memory[8] = {0};
@@ -613,6 +646,9 @@ int main(int argc, char **argv)
     RUN(outputs_go_where_the_caller_wants);
     RUN(a_fed_output_can_be_written_too);
     RUN(asking_for_the_memory_ends_feeding);
+    /* The fake plugin knows no booleans. */
+    if (!on_fake_plugin())
+        RUN(a_refused_step_leaves_no_results);
     RUN(bad_places_for_outputs);
     RUN(the_end_of_a_step_is_told_once);
     RUN(every_end_is_told_however_fast_the_host_is);

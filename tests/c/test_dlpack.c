@@ -539,6 +539,31 @@ static void *lend_and_look(void *race)
     return NULL;
 }
 
+static void *lend_again_and_again(void *buffer)
+{
+    for (int i = 0; i < 5000; i++) {
+        struct DLManagedTensorVersioned *tensor = NULL;
+        if (!CHECK_OK(cyxla_buffer_to_dlpack(buffer, &tensor)))
+            break;
+        tensor->deleter(tensor);
+    }
+    return NULL;
+}
+
+/* Plugins count the uses of a buffer without a lock. */
+static void two_threads_lend_one_buffer(void)
+{
+    cyxla_buffer *buffer = made(FOUR);
+    pthread_t threads[3];
+
+    for (size_t i = 0; i < 3; i++)
+        CHECK(pthread_create(&threads[i], NULL, lend_again_and_again, buffer) == 0);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    cyxla_buffer_free(buffer);
+    CHECK(alive());
+}
+
 static void lending_and_donating_at_once(void)
 {
     cyxla_executable *e = compiled(DONATED_ADD_F32_4);
@@ -842,6 +867,7 @@ int main(int argc, char **argv)
     RUN(a_lent_buffer_is_not_taken);
     RUN(a_lent_buffer_is_not_taken_by_a_call);
     RUN(lending_and_donating_at_once);
+    RUN(two_threads_lend_one_buffer);
     RUN(a_result_is_waited_for);
     RUN(another_thread_may_end_either);
     RUN(a_forked_child_may_end_it);

@@ -1,14 +1,14 @@
 //! A buffer's contents as another library borrows them.
 
 use std::ffi::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::abi::*;
 use super::bits::pack;
 use super::types;
 use crate::dtype::{ArrayType, DType};
 use crate::error::{Error, Result};
-use crate::pjrt::{Buffer, Layout, call, presence, sys};
+use crate::pjrt::{Buffer, HoldReleases, Layout, call, presence, sys};
 
 /// The version whose codes are used here: that of the newest type.
 const MINOR_VERSION: u32 = 1;
@@ -17,13 +17,27 @@ const MINOR_VERSION: u32 = 1;
 /// be donated to it, and the buffer stays.
 pub struct Held(Arc<Buffer>);
 
+/// Plugins count the uses of a buffer without a lock of their own.
+static COUNTING: Mutex<()> = Mutex::new(());
+
+/// Counts a use up or down, while nobody else does. What the plugin gives back meanwhile
+/// waits until the lock is gone: the host's function may lend or end something itself.
+fn counting<T>(count: impl FnOnce() -> T) -> T {
+    let releases = HoldReleases::begin();
+    let alone = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
+    let counted = count();
+    drop(alone);
+    drop(releases);
+    counted
+}
+
 impl Held {
     /// From now on. The contents may still be about to come, or be gone already.
     pub fn new(buffer: Arc<Buffer>) -> Result<Held> {
         let mut args = sys::PJRT_Buffer_IncreaseExternalReferenceCount_Args::new();
         args.buffer = buffer.raw();
         // SAFETY: the buffer is alive.
-        unsafe { call!(buffer.api(), PJRT_Buffer_IncreaseExternalReferenceCount, &mut args) }?;
+        counting(|| unsafe { call!(buffer.api(), PJRT_Buffer_IncreaseExternalReferenceCount, &mut args) })?;
         Ok(Held(buffer))
     }
 
@@ -41,7 +55,9 @@ impl Drop for Held {
         let mut args = sys::PJRT_Buffer_DecreaseExternalReferenceCount_Args::new();
         args.buffer = self.0.raw();
         // SAFETY: the buffer is alive, and its count was increased.
-        let _ = unsafe { call!(self.0.api(), PJRT_Buffer_DecreaseExternalReferenceCount, &mut args) };
+        let _ = counting(|| unsafe {
+            call!(self.0.api(), PJRT_Buffer_DecreaseExternalReferenceCount, &mut args)
+        });
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Call {
     /// Positions of inputs whose buffers are held while a step starts, each with whether
     /// the program may take it.
     held_inputs: Vec<(usize, bool)>,
+    /// Whether any input is a buffer.
+    reads_buffers: bool,
     /// Positions of outputs that each step writes to memory of the host.
     stored_outputs: Vec<usize>,
     /// The position of each output that the program writes where it is told, and the
@@ -113,6 +115,7 @@ impl Call {
             state: State::Empty,
             busy_inputs: Vec::new(),
             held_inputs: Vec::new(),
+            reads_buffers: false,
             stored_outputs: Vec::new(),
             destinations,
             notice: None,
@@ -305,11 +308,11 @@ impl Call {
     }
 
     fn replace_input(&mut self, position: usize, input: Input) {
+        self.feeds.retain(|feed| feed.input != position);
         // The new one takes its place before the old one is destroyed.
         let old = std::mem::replace(&mut self.inputs[position], input);
         self.place(position);
         drop(old);
-        self.feeds.retain(|feed| feed.input != position);
         self.review();
     }
 
@@ -336,7 +339,10 @@ impl Call {
         }
         // The plugin is told of a parameter, which stands for that of every device.
         let of_all_devices = self.inputs.iter().skip(index).step_by(specs.len());
-        let keep = specs[index].is_donated && of_all_devices.into_iter().any(Input::keeps_its_memory);
+        // Memory of the call goes round itself, and is not to be given away.
+        let goes_round = |feed: &Feed| feed.input % specs.len() == index && self.has_destination(feed.output);
+        let keep = specs[index].is_donated
+            && (of_all_devices.into_iter().any(Input::keeps_its_memory) || self.feeds.iter().any(goes_round));
         self.bound.set_kept(parameter, keep);
     }
 }

@@ -18,6 +18,7 @@ impl Call {
         let is_held =
             |&at: &usize| matches!(self.inputs[at], Input::Bound { .. }) && (several || is_donated(at));
         self.held_inputs = (0..self.inputs.len()).filter(is_held).map(|at| (at, is_donated(at))).collect();
+        self.reads_buffers = self.inputs.iter().any(|input| matches!(input, Input::Bound { .. }));
         self.obstacle = self.missing_input().or_else(|| self.lost_feed()).or_else(|| self.clash());
         self.is_plain = self.obstacle.is_none()
             && self.feeds.is_empty()

@@ -45,12 +45,12 @@ impl Call {
 
     fn begin(&mut self) -> Result<()> {
         self.check_idle()?;
+        self.state = State::Empty; // what comes next may end the results, also if it fails
         if let Some(obstacle) = &self.obstacle {
             return Err(obstacle.clone());
         }
         self.feed_all()?;
         self.refresh()?;
-        self.state = State::Empty;
         self.steps += 1;
         let started = self.make_destinations().and_then(|()| self.start_held());
         if started.is_err() {
@@ -86,8 +86,12 @@ impl Call {
 
     /// Starts the program, while nobody else takes or reads what has to be held.
     fn start_held(&mut self) -> Result<()> {
+        let runtime = self.executable.0.runtime;
         if self.held_inputs.is_empty() {
-            return self.bound.start();
+            let order = if self.reads_buffers { runtime.start(false) } else { None };
+            let outcome = self.bound.start();
+            drop(order);
+            return outcome;
         }
         let releases = HoldReleases::begin(); // longer than the locks
         let inputs = &self.inputs;
@@ -102,7 +106,9 @@ impl Call {
                 error.map_message(|message| format!("{name}: {message}"))
             })?;
         }
+        let order = runtime.start(self.held_inputs.iter().any(|&(_, is_donated)| is_donated));
         let outcome = self.bound.start();
+        drop(order);
         // Also of a program that failed: a plugin may have taken what was donated before.
         let given = |buffer: &Buffer| {
             let mut all = held.clone();
