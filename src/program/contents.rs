@@ -8,7 +8,7 @@ use super::device_counts::DeviceCounts;
 use super::hlo::{self, HloFacts};
 use super::jax_export::{self, AvalType, Export};
 use super::signature::{Signature, TensorSpec};
-use super::{detect, mlir, text_facts};
+use super::{detect, mlir, shardings, text_facts};
 use crate::dtype::DType;
 use crate::error::Result;
 
@@ -132,6 +132,7 @@ impl fmt::Display for Tensor {
 impl Contents {
     /// Reads the program in `bytes`, of which `encoding` was found out.
     pub fn read(bytes: &[u8], encoding: Encoding) -> Result<Contents> {
+        shardings::check(bytes)?;
         match encoding {
             Encoding::Text => Contents::of_text(bytes),
             Encoding::Bytecode => Contents::of_bytecode(bytes),

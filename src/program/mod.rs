@@ -16,6 +16,7 @@ mod lexer;
 pub mod mlir;
 mod runnable;
 pub mod saved_magic;
+mod shardings;
 mod signature;
 mod source;
 mod tensors;
