@@ -1,4 +1,5 @@
-//! XLA's own form of a sharding, a protobuf message, which JAX before 0.9 wrote.
+//! XLA's own form of a sharding, a protobuf message: JAX before 0.9 wrote it into exports, and
+//! plugins tell it of the programs that they have compiled.
 
 /// `{replicated}`, `{maximal device=1}`, `{devices=[2,1]<=[2]}`, as XLA prints it. `None`
 /// when the bytes are no such message.
