@@ -19,15 +19,20 @@ const SYNCHRONOUS: &str = "works";
 /// Steps end in a thread of the plugin's, a while after they were started.
 const ASYNCHRONOUS: &str = "lenient,always_async,delay_ms=1";
 
-const RUNS: [(&str, &[&str]); 8] = [
+const RUNS: [(&str, &[&str]); 13] = [
     ("threads", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("threads_calls", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("threads_sharing", &[SYNCHRONOUS]),
+    ("test_run", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("test_call", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("test_buffer", &[ASYNCHRONOUS]),
     ("test_dlpack", &[ASYNCHRONOUS]),
     ("test_memory", &[ASYNCHRONOUS]),
+    ("test_saved", &[ASYNCHRONOUS]),
+    ("test_cache", &[SYNCHRONOUS]),
     ("lifetimes", &[ASYNCHRONOUS]),
+    ("order", &[ASYNCHRONOUS]),
+    ("fork", &[ASYNCHRONOUS]),
 ];
 /// What every test is linked with.
 const SUPPORT: [&str; 6] = ["test", "child", "crowd", "support", "corpus", "lend"];
@@ -105,6 +110,7 @@ impl Built {
         let fixtures = self.sources.join("../fixtures");
         let mut clang = Command::new("clang");
         clang.args(["-std=c99", "-g", "-O1", "-fsanitize=thread", "-D_POSIX_C_SOURCE=200809L", "-c"]);
+        clang.arg("-D_ISOC11_SOURCE"); // for quick_exit
         clang.arg(format!("-DTEST_FIXTURES=\"{}\"", fixtures.display()));
         clang.arg("-I").arg(&self.sources).arg("-I").arg(&self.include);
         process::run_quietly(clang.arg(source).arg("-o").arg(&object))?;
