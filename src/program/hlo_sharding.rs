@@ -72,6 +72,10 @@ struct Message {
 impl Message {
     /// Where the tile of a device lies among the tiles.
     fn part_of(&self, device: usize, device_count: usize, rank: usize) -> Option<Vec<u64>> {
+        // Of other kinds than replicated, devices have different things that are no parts.
+        if self.last_dims.iter().any(|&kind| kind != 0) {
+            return None;
+        }
         let count = product(&self.tiles).filter(|&count| count == device_count)?;
         let place = match &self.reshape[..] {
             [] => self.devices.iter().position(|&one| usize::try_from(one) == Ok(device)),
@@ -224,10 +228,13 @@ mod tests {
         // {devices=[2,2]<=[4] last_tile_dim_replicate}, of one dimension
         let pairs = parts(&[8, 3, 0x1a, 2, 2, 2, 0x30, 1, 0x4a, 1, 4], 4, 1);
         assert_eq!(pairs, Some(vec![vec![0], vec![0], vec![1], vec![1]]));
-        // Manual, of more devices, of a higher rank, with a device that is not there, with
+        // {devices=[2,2]<=[4] last_tile_dims={replicated}}
+        assert_eq!(parts(&[8, 3, 0x1a, 2, 2, 2, 0x4a, 1, 4, 0x42, 1, 0], 4, 1), pairs);
+        // Manual, wholly or in the last dimension, of more devices, of a higher rank, with a device that is not there, with
         // no tiles, and with dimensions that are none.
         for (bad, count, rank) in [
             (&[8, 4][..], 2, 2),
+            (&[8, 3, 0x1a, 2, 2, 2, 0x4a, 1, 4, 0x42, 1, 4], 4, 1),
             (&[8, 3, 0x1a, 2, 2, 2, 0x4a, 1, 4], 2, 2),
             (&[8, 3, 0x1a, 2, 2, 1, 0x22, 2, 1, 0], 2, 3),
             (&[8, 3, 0x1a, 2, 2, 1, 0x22, 2, 1, 5], 2, 2),
