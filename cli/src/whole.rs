@@ -48,10 +48,15 @@ impl<'a> Whole<'a> {
         for device in 0..devices {
             for (index, (part, bytes)) in self.executable.inputs().iter().zip(inputs).enumerate() {
                 let mut memory = memory::zeroed(part.host_size())?;
-                let offsets = self.executable.input_offsets(device, index).unwrap_or_default();
-                each_row(&self.inputs[index], part, offsets, |whole, part, size| {
-                    memory[part..part + size].copy_from_slice(&bytes[whole..whole + size]);
-                });
+                let whole = &self.inputs[index];
+                match self.executable.input_offsets(device, index) {
+                    Some(offsets) => each_row(whole, part, offsets, |whole, part, size| {
+                        memory[part..part + size].copy_from_slice(&bytes[whole..whole + size]);
+                    }),
+                    // All of it is another device's.
+                    None if memory.len() == bytes.len() => memory.copy_from_slice(bytes),
+                    None => {}
+                }
                 parts_in.push(memory);
             }
             for part in self.executable.outputs() {
@@ -66,7 +71,7 @@ impl<'a> Whole<'a> {
         for device in (0..devices).rev() {
             for (index, part) in self.executable.outputs().iter().enumerate() {
                 let given = &parts_out[device * count + index];
-                let offsets = self.executable.output_offsets(device, index).unwrap_or_default();
+                let Some(offsets) = self.executable.output_offsets(device, index) else { continue };
                 each_row(&self.outputs[index], part, offsets, |whole, part, size| {
                     outputs[index][whole..whole + size].copy_from_slice(&given[part..part + size]);
                 });
@@ -76,20 +81,22 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// The whole array of which every device has such a part.
+/// The whole array of which devices have such a part.
 fn of_parts<'a>(
     executable: &Executable,
     index: usize,
     part: &TensorSpec,
     offsets: &dyn Fn(usize, usize) -> Option<&'a [i64]>,
 ) -> Result<TensorSpec> {
+    // A device that has no part of it does not tell of one.
+    let mut begins = (0..executable.device_count()).filter_map(|device| offsets(device, index)).peekable();
+    if begins.peek().is_none() {
+        let message = "the plugin does not tell how the program's arrays are divided among its devices";
+        return Err(Error::new(Code::Unimplemented, Origin::Plugin, message)
+            .hint("use a newer plugin, or run the program from C with a part for each device"));
+    }
     let mut dims = part.dims.clone();
-    for device in 0..executable.device_count() {
-        let Some(begin) = offsets(device, index) else {
-            let message = "the plugin does not tell how the program's arrays are divided among its devices";
-            return Err(Error::new(Code::Unimplemented, Origin::Plugin, message)
-                .hint("use a newer plugin, or run the program from C with a part for each device"));
-        };
+    for begin in begins {
         for ((whole, &begin), &size) in dims.iter_mut().zip(begin).zip(&part.dims) {
             *whole = (*whole).max(begin.saturating_add(size));
         }

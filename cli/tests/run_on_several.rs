@@ -13,7 +13,7 @@ fn values(folder: &Path, partitions: usize, code: &str, inputs: &[PathBuf]) -> O
     let head = format!(
         "module @m attributes {{mhlo.num_partitions = {partitions} : i32}} {{ func.func public @main"
     );
-    let program = file(folder, "program.mlir", &format!("{head}{code} }} }}"));
+    let program = file(folder, "program.mlir", format!("{head}{code} }} }}"));
     let mut command = cyxla();
     command
         .arg("run")
@@ -100,6 +100,29 @@ fn arrays_without_elements_and_of_half_bytes() {
         let flipped = json!([false, true, true, false, false, true]);
         assert_eq!(given, [json!([]), json!([2, 4, 6, 8, 10, 12]), flipped]);
     }
+}
+
+/// Others give zeros for a random number that they do not draw.
+#[test]
+fn what_one_device_has_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let a = numbers(folder, "a.npy", "(4,)", 4);
+    let alone = "{mhlo.sharding = \"{maximal device=1}\"}";
+    let code = format!(
+        "(%a: tensor<4xf32> {alone}) -> (tensor<4xf32> {alone}, tensor<4xf32> {alone}) {{
+        %low = stablehlo.constant {alone} dense<1.0> : tensor<f32>
+        %high = stablehlo.constant {alone} dense<2.0> : tensor<f32>
+        %shape = stablehlo.constant {alone} dense<4> : tensor<1xi64>
+        %0 = stablehlo.rng %low, %high, %shape, distribution = UNIFORM {alone}
+            : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
+        %1 = stablehlo.add %a, %a {alone} : tensor<4xf32>
+        return %0, %1 : tensor<4xf32>, tensor<4xf32>"
+    );
+    let Some(given) = values(folder, 2, &code, &[a]) else { return };
+    let drawn = given[0].as_array().unwrap();
+    assert!(drawn.iter().all(|one| (1.0..2.0).contains(&one.as_f64().unwrap())), "{drawn:?}");
+    assert_eq!(given[1], json!([0.0, 2.0, 4.0, 6.0]));
 }
 
 /// Each takes the whole; the first one's results count.

@@ -19,11 +19,13 @@ pub fn show(proto: &[u8]) -> Option<String> {
 
 /// Where in an array of this rank the part of a device begins, counted in parts: zeros
 /// where every device has all of it. `device` is a position among `device_count`. `None`
-/// when the bytes do not say.
+/// when the bytes do not say, and for a device that has nothing of it.
 pub fn part_of(proto: &[u8], device: usize, device_count: usize, rank: usize) -> Option<Vec<u64>> {
     let sharding = Message::read(proto)?;
     match sharding.kind {
-        0 | 1 => Some(vec![0; rank]), // replicated; whole on one device
+        0 => Some(vec![0; rank]),
+        // All on one device: what the others hold has no meaning.
+        1 => (usize::try_from(*sharding.devices.first()?) == Ok(device)).then(|| vec![0; rank]),
         3 => sharding.part_of(device, device_count, rank),
         _ => None,
     }
@@ -216,6 +218,9 @@ mod tests {
         };
         let two = |a: u64, b: u64| vec![a, b];
         assert_eq!(parts(&[], 2, 2), Some(vec![two(0, 0); 2]));
+        // {maximal device=1}
+        let alone = [0, 1].map(|device| part_of(&[8, 1, 0x22, 1, 1], device, 2, 2));
+        assert_eq!(alone, [None, Some(two(0, 0))]);
         // {devices=[2,1]1,0}
         let swapped = parts(&[8, 3, 0x1a, 2, 2, 1, 0x22, 2, 1, 0], 2, 2);
         assert_eq!(swapped, Some(vec![two(1, 0), two(0, 0)]));

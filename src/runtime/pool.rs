@@ -234,7 +234,10 @@ mod tests {
             let mut created = false;
             let outcome = thread::in_own_thread(|| {
                 let before = cpus().unwrap();
-                let outcome = on_cpus(1, tasks, || Ok(created = true));
+                let outcome = on_cpus(1, tasks, || {
+                    created = true;
+                    Ok(())
+                });
                 assert_eq!(cpus().unwrap(), before);
                 outcome
             });

@@ -12,12 +12,12 @@ pub struct Shards {
 }
 
 /// For the first device, then for the next: the index of the first element of each array's
-/// part in the whole array; `None` where the plugin does not tell.
+/// part in the whole array; `None` where the plugin does not tell, or it has no part.
 type Parts = Vec<Option<Vec<i64>>>;
 
 impl Executable {
     /// The index in the whole input of the first element that a device has; `None` where
-    /// that is not known, or there is no such device or input. `place` is a position in
+    /// that is not known, it has none of it, or there is no such device or input. `place` is a position in
     /// the executable's list of devices.
     pub fn input_offsets(&self, place: usize, index: usize) -> Option<&[i64]> {
         let count = self.inputs().len();
