@@ -1,5 +1,6 @@
 //! Every exported function carries the lines that a C programmer needs: what
-//! it does, each parameter, what it returns, threads, blocking, since when.
+//! it does, each parameter, what it returns, threads, blocking, since when. Pages quote what
+//! the sources say, and link to what there is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -250,4 +251,82 @@ fn a_message_that_no_source_has_is_found() {
     let page = "| `it is …, not …`; `another` | CODE | Use `none` of it. |\n";
     assert_eq!(quoted_messages(page), ["it is …, not …", "another"]);
     assert_eq!(missing_parts("it is …, never …", "\"it is {a}, not {b}\""), ["never"]);
+}
+
+/// The pages for people, by their path in the tree.
+fn pages(root: &Path) -> Vec<String> {
+    let docs = fs::read_dir(root.join("docs")).expect("docs").map(|entry| entry.expect("an entry of docs"));
+    let names = docs.map(|entry| format!("docs/{}", entry.file_name().display()));
+    let others = ["README.md", "CONTRIBUTING.md", "examples/c/README.md"].map(str::to_owned);
+    names.filter(|name| name.ends_with(".md")).chain(others).collect()
+}
+
+/// The lines of a page that are no code.
+fn prose(page: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    page.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    })
+}
+
+/// Where the links of a page lead, but for those to other sites.
+fn relative_links(page: &str) -> Vec<&str> {
+    let targets = prose(page).flat_map(|line| line.split("](").skip(1));
+    let links = targets.filter_map(|rest| rest.split_once(')')).map(|(link, _)| link);
+    links.filter(|link| !link.contains("://") && !link.starts_with("mailto:")).collect()
+}
+
+/// The names that the headings of a page have in links.
+fn anchors(page: &str) -> Vec<String> {
+    let headings = prose(page).filter(|line| line.starts_with('#'));
+    let anchor = |letter: char| match letter {
+        ' ' => Some('-'),
+        '-' | '_' => Some(letter),
+        _ => letter.is_alphanumeric().then(|| letter.to_ascii_lowercase()),
+    };
+    headings.map(|line| line.trim_start_matches('#').trim().chars().filter_map(anchor).collect()).collect()
+}
+
+/// Whether the link of a page leads to something that is there; `page` is a path below `root`.
+fn leads_somewhere(root: &Path, page: &str, link: &str) -> bool {
+    let (path, anchor) = link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
+    let target = match path {
+        "" => root.join(page),
+        _ => root.join(page).parent().expect("a folder of the page").join(path),
+    };
+    let has = |anchor: &str| {
+        fs::read_to_string(&target).is_ok_and(|page| anchors(&page).iter().any(|name| name == anchor))
+    };
+    target.exists() && anchor.is_none_or(has)
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut count, mut dead) = (0, Vec::new());
+    for page in pages(root) {
+        let text = fs::read_to_string(root.join(&page)).expect("a page");
+        let links = relative_links(&text);
+        count += links.len();
+        let bad = links.iter().filter(|link| !leads_somewhere(root, &page, link));
+        dead.extend(bad.map(|link| format!("{page}: {link}")));
+    }
+    assert!(count > 40, "only {count} links found");
+    assert!(dead.is_empty(), "{} links lead nowhere:\n{}", dead.len(), dead.join("\n"));
+}
+
+#[test]
+fn dead_links_are_found() {
+    let page = "See [a](b.md), [`c`](d/e.c#f) and [g](https://h/i).\n```\n[j](k)\n```\n[l](#m)\n";
+    assert_eq!(relative_links(page), ["b.md", "d/e.c#f", "#m"]);
+    assert_eq!(anchors("# How `a_b` works, and-why\n```\n# none\n```\n"), ["how-a_b-works-and-why"]);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let leads = |link| leads_somewhere(root, "docs/errors.md", link);
+    assert!(leads("options.md") && leads("../README.md") && leads("#options") && leads("../examples/c"));
+    assert!(leads("discovery.md#manifests"));
+    assert!(
+        !leads("option.md") && !leads("README.md") && !leads("#option") && !leads("discovery.md#options")
+    );
 }

@@ -9,7 +9,7 @@ use cyxla::discover;
 use cyxla::error::{Error, Result};
 use cyxla::options::{Options, Value};
 use cyxla::program::saved_magic::{SAVED_MAGIC, is_damaged_magic};
-use cyxla::program::{self, Format, Program};
+use cyxla::program::{self, Format, Program, Signature};
 use cyxla::runtime::Executable;
 
 use crate::args::{LoadArgs, ProgramArgs};
@@ -82,6 +82,14 @@ impl Source {
             },
         };
         info::initialize_for(args, platform.as_deref()).map(|_| ())
+    }
+
+    /// What the program says that it takes and gives; `None` where it does not say.
+    pub fn signature(&self) -> Option<&Signature> {
+        match self {
+            Source::Program(program, _) => program.signature(),
+            Source::Saved(_) => None,
+        }
     }
 
     /// Makes it ready to run.

@@ -10,6 +10,7 @@ mod detect;
 mod device_counts;
 pub mod foreign;
 pub(crate) mod hlo;
+pub mod hlo_sharding;
 mod inspection;
 pub mod jax_export;
 mod lexer;

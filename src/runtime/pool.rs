@@ -6,8 +6,9 @@
 //! a thread of the library's that may run on so many; what the plugin starts meanwhile
 //! is bound to those CPUs as well, and is set free afterwards.
 
+use rustix::fs::{CWD, Dir, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
 
 use crate::env;
 use crate::error::{Code, Error, Origin, Result};
@@ -18,6 +19,8 @@ use crate::thread;
 pub const THREADS: &str = "threads";
 /// How many devices a CPU client has, each of which gets a thread at least.
 const DEVICES: &str = "cpu_device_count";
+/// Where the system tells which threads this process has.
+const TASKS: &str = "/proc/self/task";
 /// How often it is looked for threads that a thread which is not free yet has started.
 const MOST_LOOKS: usize = 10;
 
@@ -43,7 +46,7 @@ pub fn plan(options: &Options) -> Result<Pool> {
         ));
     }
     let variables = [env::PJRT_NPROC, env::NPROC].map(|name| (name, env::seen_by_plugin(name)));
-    let cpus = cpus().map_err(|errno| unavailable("told", errno))?.count();
+    let cpus = cpus().map_err(|errno| unavailable(NO_CPUS, errno))?.count();
     judge(
         *wanted,
         &variables.map(|(name, value)| (name, value.and_then(|value| value.into_string().ok()))),
@@ -82,26 +85,33 @@ impl Pool {
     pub fn create<T: Send>(self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         match self {
             Pool::Plugins | Pool::Variables => work(),
-            Pool::Cpus(count) => thread::in_own_thread(|| on_cpus(count, work)),
+            Pool::Cpus(count) => thread::in_own_thread(|| on_cpus(count, TASKS, work)),
         }
     }
 }
 
 /// Does `work` in the calling thread, which may run on so many of its CPUs only. The
 /// threads that come into being meanwhile may run on all of them afterwards.
-fn on_cpus<T>(count: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let all = cpus().map_err(|errno| unavailable("told", errno))?;
+fn on_cpus<T>(count: usize, tasks: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let all = cpus().map_err(|errno| unavailable(NO_CPUS, errno))?;
     let mut few = CpuSet::new();
     (0..CpuSet::MAX_CPU).filter(|&cpu| all.is_set(cpu)).take(count).for_each(|cpu| few.set(cpu));
     if few == all {
         return work();
     }
-    let mut known: Vec<Pid> = threads().collect();
-    sched_setaffinity(None, &few).map_err(|errno| unavailable("changed", errno))?;
+    let mut threads = Threads::open(tasks).map_err(|errno| unavailable(NO_THREADS, errno))?;
+    let mut known = threads.list();
+    // Nothing here, or the threads of another process: those to come would not be found.
+    if !known.contains(&gettid()) {
+        return Err(unavailable(NO_THREADS, Errno::NOENT));
+    }
+    sched_setaffinity(None, &few)
+        .map_err(|errno| unavailable("changed which CPUs a thread may run on", errno))?;
     let outcome = work();
     // A thread that is not free yet may start one that is not either.
     for _ in 0..MOST_LOOKS {
-        let new: Vec<Pid> = threads().filter(|thread| !known.contains(thread)).collect();
+        let mut new = threads.list();
+        new.retain(|thread| !known.contains(thread));
         if new.is_empty() {
             break;
         }
@@ -120,19 +130,32 @@ fn cpus() -> std::result::Result<CpuSet, Errno> {
     sched_getaffinity(None)
 }
 
+const NO_CPUS: &str = "told which CPUs a thread may run on";
+const NO_THREADS: &str = "told in /proc/self/task which threads there are";
+
+/// `what` the system has not done.
 fn unavailable(what: &str, errno: Errno) -> Error {
-    let message = format!(
-        "create option 'threads' does not work here: the system has not {what} which CPUs a thread may run on: {errno}"
-    );
+    let message = format!("create option 'threads' does not work here: the system has not {what}: {errno}");
     Error::new(Code::Unimplemented, Origin::System, message)
         .parameter("options")
         .hint("start the process with the environment variable PJRT_NPROC set to the number of threads")
 }
 
-/// The threads of this process; none where that is not told.
-fn threads() -> impl Iterator<Item = Pid> {
-    let entries = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+/// The list of this process's threads, held open: it can be read where no further file
+/// can be opened.
+struct Threads(Dir);
+
+impl Threads {
+    fn open(tasks: &str) -> rustix::io::Result<Threads> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Threads(Dir::new(rustix::fs::openat(CWD, tasks, flags, Mode::empty())?)?))
+    }
+
+    fn list(&mut self) -> Vec<Pid> {
+        self.0.rewind();
+        let names = self.0.by_ref().flatten();
+        names.filter_map(|entry| Pid::from_raw(entry.file_name().to_str().ok()?.parse().ok()?)).collect()
+    }
 }
 
 #[cfg(test)]
@@ -200,5 +223,29 @@ mod tests {
         drop(sender);
         let (_, after) = waits.join().unwrap();
         assert_eq!(after, here);
+    }
+    #[test]
+    fn without_a_list_of_threads_there_is_an_error() {
+        let empty = std::env::temp_dir().join(format!("cyxla-no-tasks-{}", std::process::id()));
+        std::fs::create_dir(&empty).unwrap();
+        // With one CPU there is nothing to choose.
+        let is_needed = cpus().unwrap().count() > 1;
+        for tasks in ["/proc/none", empty.to_str().unwrap()] {
+            let mut created = false;
+            let outcome = thread::in_own_thread(|| {
+                let before = cpus().unwrap();
+                let outcome = on_cpus(1, tasks, || {
+                    created = true;
+                    Ok(())
+                });
+                assert_eq!(cpus().unwrap(), before);
+                outcome
+            });
+            assert_eq!(created, !is_needed);
+            let error = outcome.err();
+            assert_eq!(error.as_ref().map(Error::code), is_needed.then_some(Code::Unimplemented));
+            assert!(error.is_none_or(|error| error.message().contains("/proc/self/task")));
+        }
+        std::fs::remove_dir(&empty).unwrap();
     }
 }

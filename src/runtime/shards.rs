@@ -3,37 +3,40 @@
 use super::Executable;
 use crate::error::Result;
 use crate::pjrt::presence;
-use crate::program::TensorSpec;
-use crate::program::jax_export::hlo_sharding;
+use crate::program::{TensorSpec, hlo_sharding};
 
 /// Where the parts of all inputs and outputs begin.
-#[derive(Default)]
 pub struct Shards {
     inputs: Parts,
     outputs: Parts,
 }
 
 /// For the first device, then for the next: the index of the first element of each array's
-/// part in the whole array; `None` where the plugin does not tell.
+/// part in the whole array; `None` where the plugin does not tell, or it has no part.
 type Parts = Vec<Option<Vec<i64>>>;
 
 impl Executable {
     /// The index in the whole input of the first element that a device has; `None` where
-    /// that is not known, or there is no such device or input. `place` is a position in
+    /// that is not known, it has none of it, or there is no such device or input. `place` is a position in
     /// the executable's list of devices.
     pub fn input_offsets(&self, place: usize, index: usize) -> Option<&[i64]> {
         let count = self.inputs().len();
-        self.shards().inputs.get(place_of(place, index, count)?)?.as_deref()
+        self.shards()?.inputs.get(place_of(place, index, count)?)?.as_deref()
     }
 
     /// The same of an output.
     pub fn output_offsets(&self, place: usize, index: usize) -> Option<&[i64]> {
         let count = self.outputs().len();
-        self.shards().outputs.get(place_of(place, index, count)?)?.as_deref()
+        self.shards()?.outputs.get(place_of(place, index, count)?)?.as_deref()
     }
 
-    fn shards(&self) -> &Shards {
-        self.0.shards.get_or_init(|| self.read_shards().unwrap_or_default())
+    /// `None` where they cannot be read now; another attempt may go better.
+    fn shards(&self) -> Option<&Shards> {
+        if let Some(known) = self.0.shards.get() {
+            return Some(known);
+        }
+        let read = self.read_shards().ok()?;
+        Some(self.0.shards.get_or_init(|| read))
     }
 
     fn read_shards(&self) -> Result<Shards> {

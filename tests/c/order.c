@@ -218,8 +218,8 @@ static void exit_while_threads_run_programs(void)
 /* From now on the process has so long to end. */
 static void end_in_time(void)
 {
-    /* It takes some milliseconds, but the machine may be busy, and valgrind is slow. */
-    const struct itimerval limit = {{0, 0}, {on_fake_plugin() ? 20 : 2, 0}};
+    /* It takes some milliseconds, or as long as the step, but the machine may be busy, and valgrind is slow. */
+    const struct itimerval limit = {{0, 0}, {on_fake_plugin() ? 20 : 5, 0}};
 
     setitimer(ITIMER_REAL, &limit, NULL);
 }

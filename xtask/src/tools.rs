@@ -65,8 +65,18 @@ impl Tool {
         match self.from {
             Source::Debian(package) => format!("{} (Debian's package {package})", self.name),
             Source::OlderDebian => format!("{} (1.5 or newer)", self.name),
-            Source::Rustup(component) => format!("{component} (`rustup component add {component}`)"),
+            Source::Rustup(component) => of_the_toolchain(component, presence::on_path("rustup")),
         }
+    }
+}
+
+fn of_the_toolchain(component: &str, has_rustup: bool) -> String {
+    match has_rustup {
+        true => format!("{component} (`rustup component add {component}`)"),
+        // A distribution's compiler may come without, or with that of another version.
+        false => format!(
+            "{component} for this very Rust toolchain, which is not rustup's (install rustup, https://rustup.rs, then `rustup component add {component}`; or take a package of {component} from where the toolchain came from)"
+        ),
     }
 }
 
@@ -97,4 +107,16 @@ fn missing<'a>(tools: &[&'a Tool]) -> Vec<&'a Tool> {
         }
     }
     missing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_had_without_rustup_too() {
+        assert_eq!(of_the_toolchain("rust-src", true), "rust-src (`rustup component add rust-src`)");
+        let without = of_the_toolchain("rust-src", false);
+        assert!(without.contains("is not rustup's") && without.contains("https://rustup.rs"), "{without}");
+    }
 }

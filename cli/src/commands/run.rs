@@ -77,7 +77,7 @@ fn outputs(args: &RunArgs, console: &mut Console) -> Result<String> {
     source.initialize(&args.load)?;
     supervise::begin("compiled or ran the program", console)?;
     let executable = source.executable()?;
-    let whole = Whole::new(&executable)?;
+    let whole = Whole::new(&executable, source.signature())?;
     let arrays = arguments::assign(given, &whole.inputs)?;
 
     let inputs: Vec<&[u8]> = arrays.iter().map(|array| array.bytes.as_slice()).collect();

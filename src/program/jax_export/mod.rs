@@ -10,7 +10,6 @@
 mod aval;
 mod detect;
 mod flat;
-pub mod hlo_sharding;
 mod repr;
 mod sharding;
 mod tree;

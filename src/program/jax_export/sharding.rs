@@ -4,9 +4,9 @@
 use std::fmt::{self, Write};
 
 use super::flat::{Field, List, Table, damaged};
-use super::hlo_sharding;
 use super::repr::{Repr, plain};
 use crate::error::Result;
+use crate::program::hlo_sharding;
 
 // Sharding
 const KIND: Field = Field(0, "the kind of a sharding");

@@ -25,6 +25,8 @@ const LIMIT_PER_FURTHER_OUTPUT: u64 = 20;
 
 /// How much more than recorded is a failure, in percent.
 const GROWTH: u64 = 5;
+/// How much less is one too: later growth up to an old record would go unseen.
+const SHRINKAGE: u64 = 15;
 
 const RECORDS: &str = " (`cargo xtask bench instructions --write` records it, if it is meant)";
 
@@ -106,6 +108,9 @@ impl Row {
             Some(&before) if 100 * count > (100 + GROWTH) * before => {
                 Some(format!("{name}: {count} instructions, and {before} before{RECORDS}"))
             }
+            Some(&before) if 100 * count < (100 - SHRINKAGE) * before => {
+                Some(format!("{name}: {count} instructions, far fewer than the {before} before{RECORDS}"))
+            }
             Some(_) => None,
         }
     }
@@ -151,7 +156,7 @@ impl Instructions {
         Ok(())
     }
 
-    /// Within the limits, and not more than was recorded.
+    /// Within the limits, not more than was recorded, and not much less.
     pub fn judge(&self, project: &Project) -> Result<()> {
         let path = record_path(project);
         let bytes = fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_and_the_limit_are_found() {
+    fn growth_shrinkage_and_the_limit_are_found() {
         let record = Record::from([("cyxla_call_run mlp".into(), 300), ("cyxla_run mlp".into(), 2000)]);
         for (row, is_fine) in [
             (row("cyxla_call_run mlp 1 1", 310), true),
@@ -184,6 +189,8 @@ mod tests {
             (row("cyxla_call_run mlp 1 2", 311), true),
             (row("cyxla_run mlp 1 1", 2100), true),
             (row("cyxla_run mlp 1 1", 2101), false),
+            (row("cyxla_run mlp 1 1", 1700), true),
+            (row("cyxla_run mlp 1 1", 1699), false),
             (row("cyxla_run tanh 1 1", 1), false),
         ] {
             assert_eq!(row.problem(&record).is_none(), is_fine, "{}: {}", row.name(), row.count);

@@ -3,7 +3,8 @@
 //!
 //! The library, the fake plugin and Rust's own library are built for it: one that is not
 //! hides from it what its locks order, and it would report races that are none. So no
-//! report is suppressed. The toolchain is the usual one, told to take the options.
+//! report of theirs is suppressed; tests/tsan/suppressions.txt has what the C library does.
+//! The toolchain is the usual one, told to take the options.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,17 +19,27 @@ const SYNCHRONOUS: &str = "works";
 /// Steps end in a thread of the plugin's, a while after they were started.
 const ASYNCHRONOUS: &str = "lenient,always_async,delay_ms=1";
 
-const RUNS: [(&str, &[&str]); 7] = [
+const RUNS: [(&str, &[&str]); 13] = [
     ("threads", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("threads_calls", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("threads_sharing", &[SYNCHRONOUS]),
+    ("test_run", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("test_call", &[SYNCHRONOUS, ASYNCHRONOUS]),
     ("test_buffer", &[ASYNCHRONOUS]),
     ("test_dlpack", &[ASYNCHRONOUS]),
+    ("test_memory", &[ASYNCHRONOUS]),
+    ("test_saved", &[ASYNCHRONOUS]),
+    ("test_cache", &[SYNCHRONOUS]),
     ("lifetimes", &[ASYNCHRONOUS]),
+    ("order", &[ASYNCHRONOUS]),
+    ("fork", &[ASYNCHRONOUS]),
 ];
 /// What every test is linked with.
 const SUPPORT: [&str; 6] = ["test", "child", "crowd", "support", "corpus", "lend"];
+
+/// What a person may not expect, in the case that it fails.
+const STD_IS_BUILT: &str =
+    "Rust's own library is built here too: cargo fetches the crates that it needs, once, from its registry";
 
 /// What ThreadSanitizer begins a report with.
 const REPORT: &str = "WARNING: ThreadSanitizer: data race";
@@ -71,7 +82,8 @@ impl Built {
             cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=thread");
             cargo.env("CARGO_TARGET_DIR", &target).env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
             cargo.args(["rustc", part, "--package", package, "--locked"]);
-            process::run(cargo.args(["-Zbuild-std=std,panic_unwind", "--target", triple]))?;
+            process::run(cargo.args(["-Zbuild-std=std,panic_unwind", "--target", triple]))
+                .map_err(|error| format!("{error}; {STD_IS_BUILT}"))?;
         }
         let libraries = target.join(triple).join("debug");
         let link = libraries.join("libcyxla.so.0");
@@ -98,6 +110,7 @@ impl Built {
         let fixtures = self.sources.join("../fixtures");
         let mut clang = Command::new("clang");
         clang.args(["-std=c99", "-g", "-O1", "-fsanitize=thread", "-D_POSIX_C_SOURCE=200809L", "-c"]);
+        clang.arg("-D_ISOC11_SOURCE"); // for quick_exit
         clang.arg(format!("-DTEST_FIXTURES=\"{}\"", fixtures.display()));
         clang.arg("-I").arg(&self.sources).arg("-I").arg(&self.include);
         process::run_quietly(clang.arg(source).arg("-o").arg(&object))?;

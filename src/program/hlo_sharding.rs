@@ -1,4 +1,5 @@
-//! XLA's own form of a sharding, a protobuf message, which JAX before 0.9 wrote.
+//! XLA's own form of a sharding, a protobuf message: JAX before 0.9 wrote it into exports, and
+//! plugins tell it of the programs that they have compiled.
 
 /// `{replicated}`, `{maximal device=1}`, `{devices=[2,1]<=[2]}`, as XLA prints it. `None`
 /// when the bytes are no such message.
@@ -18,11 +19,13 @@ pub fn show(proto: &[u8]) -> Option<String> {
 
 /// Where in an array of this rank the part of a device begins, counted in parts: zeros
 /// where every device has all of it. `device` is a position among `device_count`. `None`
-/// when the bytes do not say.
+/// when the bytes do not say, and for a device that has nothing of it.
 pub fn part_of(proto: &[u8], device: usize, device_count: usize, rank: usize) -> Option<Vec<u64>> {
     let sharding = Message::read(proto)?;
     match sharding.kind {
-        0 | 1 => Some(vec![0; rank]), // replicated; whole on one device
+        0 => Some(vec![0; rank]),
+        // All on one device: what the others hold has no meaning.
+        1 => (usize::try_from(*sharding.devices.first()?) == Ok(device)).then(|| vec![0; rank]),
         3 => sharding.part_of(device, device_count, rank),
         _ => None,
     }
@@ -71,6 +74,10 @@ struct Message {
 impl Message {
     /// Where the tile of a device lies among the tiles.
     fn part_of(&self, device: usize, device_count: usize, rank: usize) -> Option<Vec<u64>> {
+        // Of other kinds than replicated, devices have different things that are no parts.
+        if self.last_dims.iter().any(|&kind| kind != 0) {
+            return None;
+        }
         let count = product(&self.tiles).filter(|&count| count == device_count)?;
         let place = match &self.reshape[..] {
             [] => self.devices.iter().position(|&one| usize::try_from(one) == Ok(device)),
@@ -211,6 +218,9 @@ mod tests {
         };
         let two = |a: u64, b: u64| vec![a, b];
         assert_eq!(parts(&[], 2, 2), Some(vec![two(0, 0); 2]));
+        // {maximal device=1}
+        let alone = [0, 1].map(|device| part_of(&[8, 1, 0x22, 1, 1], device, 2, 2));
+        assert_eq!(alone, [None, Some(two(0, 0))]);
         // {devices=[2,1]1,0}
         let swapped = parts(&[8, 3, 0x1a, 2, 2, 1, 0x22, 2, 1, 0], 2, 2);
         assert_eq!(swapped, Some(vec![two(1, 0), two(0, 0)]));
@@ -223,10 +233,13 @@ mod tests {
         // {devices=[2,2]<=[4] last_tile_dim_replicate}, of one dimension
         let pairs = parts(&[8, 3, 0x1a, 2, 2, 2, 0x30, 1, 0x4a, 1, 4], 4, 1);
         assert_eq!(pairs, Some(vec![vec![0], vec![0], vec![1], vec![1]]));
-        // Manual, of more devices, of a higher rank, with a device that is not there, with
+        // {devices=[2,2]<=[4] last_tile_dims={replicated}}
+        assert_eq!(parts(&[8, 3, 0x1a, 2, 2, 2, 0x4a, 1, 4, 0x42, 1, 0], 4, 1), pairs);
+        // Manual, wholly or in the last dimension, of more devices, of a higher rank, with a device that is not there, with
         // no tiles, and with dimensions that are none.
         for (bad, count, rank) in [
             (&[8, 4][..], 2, 2),
+            (&[8, 3, 0x1a, 2, 2, 2, 0x4a, 1, 4, 0x42, 1, 4], 4, 1),
             (&[8, 3, 0x1a, 2, 2, 2, 0x4a, 1, 4], 2, 2),
             (&[8, 3, 0x1a, 2, 2, 1, 0x22, 2, 1, 0], 2, 3),
             (&[8, 3, 0x1a, 2, 2, 1, 0x22, 2, 1, 5], 2, 2),
