@@ -1096,8 +1096,8 @@ const int64_t *cyxla_executable_input_dims(const cyxla_executable *executable,
 /// @param executable an executable, or NULL.
 /// @param device position in the executable's list of devices, from 0.
 /// @param index  the input's position, from 0.
-/// @param rank   receives how many dimensions; may be NULL.
-/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable; NULL for a scalar, where the plugin does not tell (some older ones), and if there is no such device or input.
+/// @param rank   receives how many dimensions the array has, also where NULL is returned; may be NULL.
+/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable (where an array does not divide evenly, the last parts may go past its end); NULL for a scalar, where the device has no part or the plugin does not tell (some older ones), and if there is no such device or input.
 /// @threads safe.   @blocks no.   @since 0.1
 const int64_t *cyxla_executable_input_offsets(const cyxla_executable *executable,
                                               size_t device,
@@ -1166,8 +1166,8 @@ const int64_t *cyxla_executable_output_dims(const cyxla_executable *executable,
 /// @param executable an executable, or NULL.
 /// @param device position in the executable's list of devices, from 0.
 /// @param index  the output's position, from 0.
-/// @param rank   receives how many dimensions; may be NULL.
-/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable; NULL for a scalar, where the plugin does not tell (some older ones), and if there is no such device or output.
+/// @param rank   receives how many dimensions the array has, also where NULL is returned; may be NULL.
+/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable (where an array does not divide evenly, the last parts may go past its end); NULL for a scalar, where the device has no part or the plugin does not tell (some older ones), and if there is no such device or output.
 /// @threads safe.   @blocks no.   @since 0.1
 const int64_t *cyxla_executable_output_offsets(const cyxla_executable *executable,
                                                size_t device,

@@ -107,8 +107,8 @@ pub unsafe extern "C" fn cyxla_executable_input_dims(
 /// @param executable an executable, or NULL.
 /// @param device position in the executable's list of devices, from 0.
 /// @param index  the input's position, from 0.
-/// @param rank   receives how many dimensions; may be NULL.
-/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable; NULL for a scalar, where the plugin does not tell (some older ones), and if there is no such device or input.
+/// @param rank   receives how many dimensions the array has, also where NULL is returned; may be NULL.
+/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable (where an array does not divide evenly, the last parts may go past its end); NULL for a scalar, where the device has no part or the plugin does not tell (some older ones), and if there is no such device or input.
 /// @threads safe.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_executable_input_offsets(
@@ -118,10 +118,15 @@ pub unsafe extern "C" fn cyxla_executable_input_offsets(
     rank: *mut usize,
 ) -> *const i64 {
     // SAFETY: NULL or a living executable.
-    let executable = unsafe { pointer::optional(executable) };
+    let (tensor, executable) = unsafe { (input(executable, index), pointer::optional(executable)) };
     let offsets = value(None, || executable?.executable.input_offsets(device, index));
+    let dims = value(0, || tensor.dims().len());
     // SAFETY: NULL or writable.
-    unsafe { pointer::list(offsets.unwrap_or_default(), rank) }
+    unsafe {
+        let first = pointer::list(offsets.unwrap_or_default(), rank);
+        pointer::set(rank, dims); // also where the offsets are not known
+        first
+    }
 }
 
 /// Returns how many bytes an input takes in host memory, row-major.
@@ -231,8 +236,8 @@ pub unsafe extern "C" fn cyxla_executable_output_dims(
 /// @param executable an executable, or NULL.
 /// @param device position in the executable's list of devices, from 0.
 /// @param index  the output's position, from 0.
-/// @param rank   receives how many dimensions; may be NULL.
-/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable; NULL for a scalar, where the plugin does not tell (some older ones), and if there is no such device or output.
+/// @param rank   receives how many dimensions the array has, also where NULL is returned; may be NULL.
+/// @return the index in the whole array of the first element that the device has, one number a dimension, which live as long as the executable (where an array does not divide evenly, the last parts may go past its end); NULL for a scalar, where the device has no part or the plugin does not tell (some older ones), and if there is no such device or output.
 /// @threads safe.   @blocks no.   @since 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cyxla_executable_output_offsets(
@@ -242,10 +247,15 @@ pub unsafe extern "C" fn cyxla_executable_output_offsets(
     rank: *mut usize,
 ) -> *const i64 {
     // SAFETY: NULL or a living executable.
-    let executable = unsafe { pointer::optional(executable) };
+    let (tensor, executable) = unsafe { (output(executable, index), pointer::optional(executable)) };
     let offsets = value(None, || executable?.executable.output_offsets(device, index));
+    let dims = value(0, || tensor.dims().len());
     // SAFETY: NULL or writable.
-    unsafe { pointer::list(offsets.unwrap_or_default(), rank) }
+    unsafe {
+        let first = pointer::list(offsets.unwrap_or_default(), rank);
+        pointer::set(rank, dims); // also where the offsets are not known
+        first
+    }
 }
 
 /// Returns how many bytes an output takes in host memory, row-major.
