@@ -37,6 +37,8 @@ on so many CPUs, and lets what the plugin has started run on all of them afterwa
   threads than CPUs, start the process with `PJRT_NPROC` set to their number.
 - A variable that holds another number is an error; libcyxla does not write the environment.
 - A client of several devices has a thread for each at least, so fewer are an error.
+- Where the system does not let it (a sandbox; `/proc` not mounted, which lists the threads), that is an error (UNIMPLEMENTED), and no client is
+  created: `PJRT_NPROC` works there too.
 - The plugin makes as many threads again, which run the programs where they do not run in the caller. Compiling uses three more, for the
   whole process, whatever the option says. Neither number can be chosen.
 - A thread that the host starts at that very moment, in another thread, and binds to the same first CPUs may be set free with the rest.

@@ -51,6 +51,9 @@ pub struct Notice {
     steps: Vec<Arc<Step>>,
 }
 
+/// Plugins were seen to be a step or two behind the host.
+const AT_ONCE: usize = 8;
+
 /// A step that the plugin says the end of.
 pub(super) struct Step {
     api: &'static Api,
@@ -61,7 +64,10 @@ pub(super) struct Step {
 
 impl Notice {
     pub(super) fn new(api: &'static Api, callback: Callback) -> Notice {
-        Notice { api, callback: Arc::new(callback), steps: Vec::new() }
+        let mut notice = Notice { api, callback: Arc::new(callback), steps: Vec::with_capacity(AT_ONCE) };
+        // Made beforehand, so that steps allocate nothing.
+        (0..AT_ONCE).for_each(|_| drop(notice.add(0)));
+        notice
     }
 
     /// A step of so many parts.
@@ -72,6 +78,10 @@ impl Notice {
                 return Arc::clone(step);
             }
         }
+        self.add(parts)
+    }
+
+    fn add(&mut self, parts: usize) -> Arc<Step> {
         let (api, callback) = (self.api, Arc::clone(&self.callback));
         let step = Arc::new(Step { api, callback, left: AtomicUsize::new(parts) });
         self.steps.push(Arc::clone(&step));

@@ -86,7 +86,7 @@ static void everything_goes_on(void)
         CHECK(alive());
     }
     calm();
-    CHECK(signals > 0);
+    CHECK(signals > 0 || on_fake_plugin()); /* which is quick */
     cyxla_program_free(program);
     remove_all(cache);
     free(cache);
