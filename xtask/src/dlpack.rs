@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::Result;
-use crate::process;
+use crate::pinned;
 use crate::project;
 
 /// The wheel that carries the header, which has no package of its own.
@@ -39,27 +38,9 @@ fn folder() -> Result<PathBuf> {
 }
 
 fn download(folder: &Path, header: &Path) -> Result<()> {
-    let (files, unpacked) = (folder.join("files"), folder.join("unpacked"));
-    for made in [&files, &unpacked] {
-        let _ = fs::remove_dir_all(made);
-        project::make_folder(made)?;
-    }
-    let list = folder.join("requirements.txt");
-    project::write(&list, WHEEL)?;
-    let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]);
-    process::run(pip.args(TARGET).arg("--requirement").arg(&list).arg("--dest").arg(&files))?;
-    let entries =
-        fs::read_dir(&files).map_err(|error| format!("cannot read {}: {error}", files.display()))?;
-    for wheel in entries.flatten() {
-        let mut unpack = Command::new("python3");
-        process::run(unpack.args(["-m", "zipfile", "-e"]).arg(wheel.path()).arg(&unpacked))?;
-    }
-    // Last, so that an interrupted download is never taken for a whole one.
+    let unpacked = pinned::unpack(folder, WHEEL, &TARGET)?;
     let found = unpacked.join(HEADER);
     fs::rename(&found, header).map_err(|error| format!("cannot move {}: {error}", found.display()))?;
-    for done in [&files, &unpacked] {
-        let _ = fs::remove_dir_all(done);
-    }
+    let _ = fs::remove_dir_all(&unpacked);
     Ok(())
 }

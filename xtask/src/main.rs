@@ -5,6 +5,7 @@ mod demo;
 mod dlpack;
 mod header;
 mod peers;
+mod pinned;
 mod plugins;
 mod process;
 mod project;

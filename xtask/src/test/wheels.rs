@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
 use super::rust::with_plugin;
 use crate::Result;
+use crate::pinned;
 use crate::plugins;
 use crate::process;
 use crate::project::{self, Project};
@@ -43,24 +43,7 @@ fn site() -> Result<PathBuf> {
     if site.is_dir() {
         return Ok(site);
     }
-    let (files, unpacked) = (cache.join("files"), cache.join("unpacked"));
-    for folder in [&files, &unpacked] {
-        let _ = fs::remove_dir_all(folder);
-        project::make_folder(folder)?;
-    }
-    let list = cache.join("requirements.txt");
-    project::write(&list, WHEELS)?;
-    let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]);
-    process::run(pip.args(TARGET).arg("--requirement").arg(&list).arg("--dest").arg(&files))?;
-    let entries =
-        fs::read_dir(&files).map_err(|error| format!("cannot read {}: {error}", files.display()))?;
-    for wheel in entries.flatten() {
-        let mut unpack = Command::new("python3");
-        process::run(unpack.args(["-m", "zipfile", "-e"]).arg(wheel.path()).arg(&unpacked))?;
-    }
-    let _ = fs::remove_dir_all(&files);
-    // Last, so that an interrupted download is never taken for a whole one.
+    let unpacked = pinned::unpack(&cache, WHEELS, &TARGET)?;
     fs::rename(&unpacked, &site).map_err(|error| format!("cannot make {}: {error}", site.display()))?;
     Ok(site)
 }
